@@ -1,0 +1,1 @@
+//! Pure-Rust harness: the core beside its peers.

@@ -1,0 +1,2 @@
+//! Ordered stores on a lock-free core.
+pub mod id;

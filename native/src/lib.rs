@@ -1,0 +1,1 @@
+//! EchoData's Rust core, presented to the BEAM.
