@@ -1,0 +1,2 @@
+EchoData.Snowflake.start(4)
+ExUnit.start()

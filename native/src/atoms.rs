@@ -1,0 +1,8 @@
+//! The atoms that answers are made of.
+
+rustler::atoms! {
+    ok,
+    error,
+    invalid,
+    namespace,
+}
