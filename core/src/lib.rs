@@ -1,2 +1,3 @@
 //! Ordered stores on a lock-free core.
 pub mod id;
+mod sync;

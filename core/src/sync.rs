@@ -1,0 +1,101 @@
+//! The one door to shared-memory primitives: the standard library's, or loom's when a model is checked.
+//!
+//! Nothing else in this crate names `std::sync::atomic`, `crossbeam_epoch` or `loom`
+//! (`tests/layers.rs` asserts it), so a model run with `--cfg loom` sees every atomic access that the
+//! real program makes.
+
+#[cfg(not(loom))]
+pub(crate) use std::sync::{
+    atomic::{fence, AtomicBool, AtomicPtr, AtomicU16, AtomicU64, Ordering},
+    Arc,
+};
+
+#[cfg(loom)]
+pub(crate) use loom::sync::{
+    atomic::{fence, AtomicBool, AtomicPtr, AtomicU16, AtomicU64, Ordering},
+    Arc,
+};
+
+pub(crate) use race::Race;
+
+/// Epoch-based reclamation: who reads now, and what may be freed after them.
+pub(crate) mod epoch {
+    pub(crate) use crossbeam_epoch::{pin, Guard};
+}
+
+/// A short wait after a lost race, longer each time, that never blocks the scheduler for long.
+pub(crate) mod backoff {
+    #[cfg(not(loom))]
+    pub(crate) fn pause(attempt: u32) {
+        for _ in 0..(1_u32 << attempt.min(6)) {
+            std::hint::spin_loop();
+        }
+    }
+
+    #[cfg(loom)]
+    pub(crate) fn pause(_attempt: u32) {
+        loom::thread::yield_now();
+    }
+}
+
+/// A witness of plain (non-atomic) accesses to one piece of memory.
+///
+/// Under loom each call is checked against every other thread's: a write, or a free, that is not
+/// ordered after an earlier read fails the model. In the real program it is nothing.
+#[cfg(not(loom))]
+mod race {
+    pub(crate) struct Race;
+
+    impl Race {
+        pub(crate) fn new(_slots: usize) -> Self {
+            Self
+        }
+
+        #[inline(always)]
+        pub(crate) fn read(&self, _slots: std::ops::Range<usize>) {}
+
+        #[inline(always)]
+        pub(crate) fn write(&self, _slot: usize) {}
+
+        #[inline(always)]
+        pub(crate) fn free(&self) {}
+    }
+}
+
+#[cfg(loom)]
+mod race {
+    use loom::cell::UnsafeCell;
+
+    pub(crate) struct Race {
+        whole: UnsafeCell<()>,
+        slots: Vec<UnsafeCell<()>>,
+    }
+
+    impl Race {
+        pub(crate) fn new(slots: usize) -> Self {
+            Self {
+                whole: UnsafeCell::new(()),
+                slots: (0..slots).map(|_| UnsafeCell::new(())).collect(),
+            }
+        }
+
+        pub(crate) fn read(&self, slots: std::ops::Range<usize>) {
+            self.whole.with(|_| ());
+            for slot in &self.slots[slots] {
+                slot.with(|_| ());
+            }
+        }
+
+        pub(crate) fn write(&self, slot: usize) {
+            self.whole.with(|_| ());
+            self.slots[slot].with_mut(|_| ());
+        }
+
+        pub(crate) fn free(&self) {
+            self.whole.with_mut(|_| ());
+            for slot in &self.slots {
+                slot.with_mut(|_| ());
+            }
+        }
+    }
+}
