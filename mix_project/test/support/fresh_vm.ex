@@ -2,7 +2,8 @@ defmodule EchoData.FreshVM do
   @moduledoc """
   A VM of its own, for what happens once in the life of a VM: loading the library, starting the generator.
 
-  It is linked to the caller, ends with it, and needs no network: it talks over its standard input and output.
+  It is linked to the caller, ends with it, logs nothing, and needs no network: it talks over its standard
+  input and output.
   """
 
   @doc "Starts a VM with this VM's code path; `env` is added to its environment."
@@ -11,7 +12,7 @@ defmodule EchoData.FreshVM do
     {:ok, vm, _node} =
       :peer.start_link(%{
         connection: :standard_io,
-        args: Enum.flat_map(:code.get_path(), &['-pa', &1]),
+        args: ['-kernel', 'logger_level', 'none' | Enum.flat_map(:code.get_path(), &['-pa', &1])],
         env: for({name, value} <- env, do: {to_charlist(name), to_charlist(value)})
       })
 

@@ -1,0 +1,31 @@
+defmodule Mix.Tasks.Compile.EchoDataNifTest do
+  use ExUnit.Case, async: true
+
+  alias EchoData.FreshVM
+  alias Mix.Tasks.Compile.EchoDataNif
+
+  @library Path.expand("priv/native/echo_data_nif.so")
+
+  test "a build that changes nothing leaves the placed library alone" do
+    before = File.stat!(@library)
+    assert EchoDataNif.run([]) == {:noop, []}
+    assert File.stat!(@library) == before
+  end
+
+  test "the library stays mapped for the life of the VM" do
+    {dynamic, 0} = System.cmd("readelf", ["--dynamic", @library])
+    assert dynamic =~ ~r/FLAGS_1.*NODELETE/
+  end
+
+  test "a library that cannot be loaded stops the application at its start" do
+    broken = Path.join(System.tmp_dir!(), "echo_data_broken_#{System.pid()}.so")
+    File.write!(broken, "no library")
+    on_exit(fn -> File.rm!(broken) end)
+    vm = FreshVM.start!([{"ECHO_DATA_NIF_PATH", broken}])
+
+    assert {:error, {:echo_data, {:bad_return, {_start, {:EXIT, {error, _trace}}}}}} =
+             FreshVM.call(vm, :application, :ensure_all_started, [:echo_data])
+
+    assert Exception.message(error) =~ "the native library #{broken} cannot be loaded"
+  end
+end
