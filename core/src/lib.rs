@@ -1,3 +1,27 @@
 //! Ordered stores on a lock-free core.
+//!
+//! Every index is the same persistent, counted B+tree; a store is a few index roots; every change is
+//! one atomic swap. So readers never wait, a scan sees one moment, and every count and rank is
+//! O(log n).
+//!
+//! | store | holds | for |
+//! |---|---|---|
+//! | [`OrderedStore`] | id → value | records and timelines: newest, windows, pages, counts by time |
+//!
+//! | what a reader may rely on | |
+//! |---|---|
+//! | one view, one moment | everything read through a [`View`] is of the same version |
+//! | a batch is whole | [`OrderedStore::put_all`] is seen entirely or not at all |
+//! | no waiting | readers are wait-free, writers lock-free; no operation answers "busy" |
+
 pub mod id;
+
+mod index;
+mod ordered;
+mod publish;
 mod sync;
+mod value;
+
+pub use ordered::{Held, Info, OrderedStore, Rows, Snapshot, View};
+pub use publish::{drain, Gauge, Tally};
+pub use value::{Blob, BlobRef, Boxed, Value};

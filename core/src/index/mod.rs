@@ -1,0 +1,142 @@
+//! The index: a persistent, counted B+tree.
+//!
+//! A [`Root`] names one state of one index. Edits copy the path from the root to a leaf and leave the
+//! old state as it was; every inner node keeps how many entries are left of each child, so that rank,
+//! select and the count of a range are one descent. Ascending keys fill the rightmost leaf in place.
+//!
+//! The index knows keys and counts. It does not know ids, stores or threads; it asks `publish` for
+//! memory and hands back what an edit replaced.
+#![allow(unsafe_code)] // node memory: see `node`
+
+mod batch;
+mod cursor;
+mod cut;
+mod node;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub(crate) use batch::Change;
+pub(crate) use cursor::Entries;
+
+use crate::publish::{Block, Frame, Roots, Subtree};
+use crate::value::Slot;
+
+use node::{Inner, Leaf};
+
+/// What can be a key: plain bits with a total order.
+pub trait Key: Copy + Ord + Send + Sync + 'static {}
+
+impl<K: Copy + Ord + Send + Sync + 'static> Key for K {}
+
+/// One state of an index.
+///
+/// There is no safe way to copy a root: one is reached by reference only, from a version or a snapshot
+/// that protects its nodes, or from the draft that an edit is given.
+pub(crate) struct Root<K, S> {
+    /// The topmost node, if there are entries.
+    top: Option<Top>,
+    entries: usize,
+    types: std::marker::PhantomData<fn() -> (K, S)>,
+}
+
+#[derive(Clone, Copy)]
+struct Top {
+    node: Block,
+    /// Inner nodes between this node and a leaf, itself included.
+    height: u32,
+    /// Entries of the rightmost leaf. Every other leaf is as long as it is wide.
+    tail_len: u32,
+    /// The rightmost leaf.
+    tail: Block,
+}
+
+impl<K: Key, S: Slot> Root<K, S> {
+    const EMPTY: Self = Self {
+        top: None,
+        entries: 0,
+        types: std::marker::PhantomData,
+    };
+
+    /// How many entries there are. O(1).
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.entries
+    }
+
+    /// The rightmost leaf, if there are entries.
+    fn tail(&self) -> Option<Leaf<'_, K, S>> {
+        // SAFETY: the root protects its nodes for as long as it is borrowed, and covers `tail_len`.
+        self.top
+            .map(|top| unsafe { Leaf::new(top.tail, top.tail_len as usize) })
+    }
+
+    fn subtree(&self) -> Option<Subtree> {
+        self.top
+            .map(|top| Self::subtree_of(top.node, top.height, self.entries))
+    }
+
+    /// Names a subtree for the reclaimer.
+    fn subtree_of(node: Block, height: u32, entries: usize) -> Subtree {
+        Subtree {
+            top: Frame {
+                node,
+                height,
+                entries,
+            },
+            step: Self::dismantle,
+        }
+    }
+
+    /// Visits one node of a retired subtree.
+    ///
+    /// # Safety
+    /// The frame's node is of this index and its subtree is retired and not freed yet.
+    unsafe fn dismantle(frame: Frame, below: &mut Vec<Frame>, visit: &mut dyn FnMut(Block)) {
+        if frame.height > 0 {
+            // SAFETY: as the caller says; above height 0 there are inner nodes only.
+            let inner = unsafe { Inner::<K>::new(frame.node) };
+            for (at, &node) in inner.children().iter().enumerate() {
+                below.push(Frame {
+                    node,
+                    height: frame.height - 1,
+                    entries: inner.extent(at, frame.entries).len(),
+                });
+            }
+        } else if S::HAS_PAYLOAD {
+            // SAFETY: as the caller says; the counts give the leaf's length.
+            let leaf = unsafe { Leaf::<K, S>::new(frame.node, frame.entries) };
+            leaf.slots()
+                .iter()
+                .filter_map(Slot::payload)
+                .for_each(&mut *visit);
+        }
+        visit(frame.node);
+    }
+}
+
+macro_rules! roots_of_tuples {
+    ($(($($key:ident $slot:ident $at:tt),+);)+) => {$(
+        // SAFETY: `subtrees` names the whole of each index; `duplicate` copies nothing else.
+        unsafe impl<$($key: Key, $slot: Slot),+> Roots for ($(Root<$key, $slot>,)+) {
+            fn empty() -> Self {
+                ($(Root::<$key, $slot>::EMPTY,)+)
+            }
+
+            unsafe fn duplicate(&self) -> Self {
+                ($(Root { ..self.$at },)+)
+            }
+
+            fn subtrees(&self) -> Vec<Subtree> {
+                [$(self.$at.subtree()),+].into_iter().flatten().collect()
+            }
+        }
+    )+};
+}
+
+roots_of_tuples! {
+    (K0 S0 0);
+    (K0 S0 0, K1 S1 1);
+    (K0 S0 0, K1 S1 1, K2 S2 2);
+}

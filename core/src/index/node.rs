@@ -1,0 +1,432 @@
+//! Nodes: the memory layout of leaves and inner nodes, and the copies that edits make of them.
+//!
+//! A leaf is `header | keys | slots`, an inner node `header | separators | starts | children`, each
+//! array as long as the node is wide: an immutable node has no slack. Keys stand together, so a search
+//! touches key lines only.
+//!
+//! A leaf does not store its length: the counts above it say it. That is what lets an append write
+//! into the spare room of the rightmost leaf without any older version noticing.
+#![allow(unsafe_code)] // lays out and reads raw node memory
+
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::ptr;
+
+use crate::publish::{Block, Edit, Kind, HEADER};
+
+/// Entries of a full leaf.
+pub(crate) const LEAF: usize = if cfg!(any(test, tiny_nodes, loom)) {
+    4
+} else {
+    64
+};
+/// Children of a full inner node.
+pub(crate) const INNER: usize = if cfg!(any(test, tiny_nodes, loom)) {
+    4
+} else {
+    32
+};
+/// A node with fewer entries or children is merged with a neighbour, except on the right edge while
+/// appends fill it.
+pub(crate) const LEAF_MIN: usize = if LEAF > 6 { LEAF / 3 } else { 2 };
+pub(crate) const INNER_MIN: usize = if INNER > 6 { INNER / 3 } else { 2 };
+
+/// A subtree as its parent sees it.
+#[derive(Clone, Copy)]
+pub(crate) struct Child<K> {
+    /// No key below is smaller, and every key of the subtree to the left is.
+    pub(crate) low: K,
+    pub(crate) node: Block,
+    pub(crate) entries: usize,
+}
+
+/// The first `len` entries of a leaf.
+pub(crate) struct Leaf<'g, K, S> {
+    block: Block,
+    len: usize,
+    life: PhantomData<&'g (K, S)>,
+}
+
+impl<K, S> Clone for Leaf<'_, K, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K, S> Copy for Leaf<'_, K, S> {}
+
+impl<'g, K: Copy + Ord, S: Copy> Leaf<'g, K, S> {
+    const KEYS: usize = HEADER.next_multiple_of(align_of::<K>());
+
+    const fn slots_offset(width: usize) -> usize {
+        (Self::KEYS + width * size_of::<K>()).next_multiple_of(align_of::<S>())
+    }
+
+    const fn bytes(width: usize) -> usize {
+        Self::slots_offset(width) + width * size_of::<S>()
+    }
+
+    /// # Safety
+    /// `block` is a leaf of this type, protected for `'g`, of which a version reachable under the same
+    /// protection has published `len` entries.
+    #[inline]
+    pub(crate) unsafe fn new(block: Block, len: usize) -> Self {
+        debug_assert!(block.kind() == Kind::Leaf && len <= block.width());
+        block.note_read(len);
+        Self {
+            block,
+            len,
+            life: PhantomData,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn block(&self) -> Block {
+        self.block
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    pub(crate) fn keys(&self) -> &'g [K] {
+        // SAFETY: `new` says that `len` keys are published here.
+        unsafe {
+            std::slice::from_raw_parts(self.block.byte_add(Self::KEYS).cast().as_ptr(), self.len)
+        }
+    }
+
+    #[inline]
+    pub(crate) fn slots(&self) -> &'g [S] {
+        // SAFETY: as for the keys; the slots start behind all keys that the leaf has room for.
+        unsafe {
+            let start = self.block.byte_add(Self::slots_offset(self.block.width()));
+            std::slice::from_raw_parts(start.cast().as_ptr(), self.len)
+        }
+    }
+
+    /// Where `key` is or would be.
+    #[inline]
+    pub(crate) fn search(&self, key: &K) -> Result<usize, usize> {
+        let keys = self.keys();
+        let at = lower_bound(keys, key);
+        if at < keys.len() && keys[at] == *key {
+            Ok(at)
+        } else {
+            Err(at)
+        }
+    }
+
+    /// Asks for the lines that a search of a full leaf would read.
+    #[inline]
+    pub(crate) fn prefetch(block: Block) {
+        prefetch_lines(block, Self::KEYS + LEAF * size_of::<K>());
+    }
+
+    /// Writes the entry after the published ones.
+    ///
+    /// # Safety
+    /// The caller owns slot `len` of this leaf: it claimed it, or the leaf is its own.
+    pub(crate) unsafe fn write_next(&self, key: K, slot: S) {
+        debug_assert!(self.len < self.block.width());
+        self.block.note_write(self.len);
+        // SAFETY: within the leaf's width; nobody reads or writes this slot, as the caller says.
+        unsafe {
+            let keys = self.block.byte_add(Self::KEYS).cast::<K>();
+            keys.add(self.len).write(key);
+            let slots = self
+                .block
+                .byte_add(Self::slots_offset(self.block.width()))
+                .cast::<S>();
+            slots.add(self.len).write(slot);
+        }
+    }
+
+    /// A new leaf with room for `width` entries, filled from runs of entries.
+    pub(crate) fn build(edit: &mut Edit, width: usize, runs: &[(&[K], &[S])]) -> Block {
+        let len = runs.iter().map(|(keys, _)| keys.len()).sum();
+        debug_assert!(0 < len && len <= width && width <= LEAF);
+        let block = edit.allocate(Kind::Leaf, width, len, Self::bytes(width));
+        let mut at = 0;
+        for (keys, slots) in runs {
+            debug_assert_eq!(keys.len(), slots.len());
+            // SAFETY: the block is new and has room for all runs, whose sources are other memory.
+            unsafe {
+                let to = block.byte_add(Self::KEYS).cast::<K>().add(at);
+                ptr::copy_nonoverlapping(keys.as_ptr(), to.as_ptr(), keys.len());
+                let to = block
+                    .byte_add(Self::slots_offset(width))
+                    .cast::<S>()
+                    .add(at);
+                ptr::copy_nonoverlapping(slots.as_ptr(), to.as_ptr(), slots.len());
+            }
+            at += keys.len();
+        }
+        block
+    }
+
+    /// A copy with one entry more.
+    pub(crate) fn with_inserted(
+        &self,
+        edit: &mut Edit,
+        at: usize,
+        key: K,
+        slot: S,
+        width: usize,
+    ) -> Block {
+        let (keys, slots) = (self.keys(), self.slots());
+        let runs = [
+            (&keys[..at], &slots[..at]),
+            (&[key][..], &[slot][..]),
+            (&keys[at..], &slots[at..]),
+        ];
+        Self::build(edit, width, &runs)
+    }
+
+    /// A copy with another slot at `at`.
+    pub(crate) fn with_replaced(&self, edit: &mut Edit, at: usize, slot: S, width: usize) -> Block {
+        let (keys, slots) = (self.keys(), self.slots());
+        let runs = [
+            (&keys[..at], &slots[..at]),
+            (&keys[at..=at], &[slot][..]),
+            (&keys[at + 1..], &slots[at + 1..]),
+        ];
+        Self::build(edit, width, &runs)
+    }
+
+    /// A copy without the entry at `at`.
+    pub(crate) fn with_removed(&self, edit: &mut Edit, at: usize, width: usize) -> Block {
+        let (keys, slots) = (self.keys(), self.slots());
+        let runs = [
+            (&keys[..at], &slots[..at]),
+            (&keys[at + 1..], &slots[at + 1..]),
+        ];
+        Self::build(edit, width, &runs)
+    }
+}
+
+/// An inner node.
+pub(crate) struct Inner<'g, K> {
+    block: Block,
+    life: PhantomData<&'g K>,
+}
+
+impl<K> Clone for Inner<'_, K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K> Copy for Inner<'_, K> {}
+
+impl<'g, K: Copy + Ord> Inner<'g, K> {
+    const KEYS: usize = HEADER.next_multiple_of(align_of::<K>());
+
+    const fn starts_offset(width: usize) -> usize {
+        (Self::KEYS + (width - 1) * size_of::<K>()).next_multiple_of(align_of::<usize>())
+    }
+
+    const fn children_offset(width: usize) -> usize {
+        Self::starts_offset(width) + width * size_of::<usize>()
+    }
+
+    const fn bytes(width: usize) -> usize {
+        Self::children_offset(width) + width * size_of::<Block>()
+    }
+
+    /// # Safety
+    /// `block` is an inner node of this key type, protected for `'g`.
+    #[inline]
+    pub(crate) unsafe fn new(block: Block) -> Self {
+        debug_assert!(block.kind() == Kind::Inner);
+        block.note_read(0);
+        Self {
+            block,
+            life: PhantomData,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn block(&self) -> Block {
+        self.block
+    }
+
+    #[inline]
+    pub(crate) fn width(&self) -> usize {
+        self.block.width()
+    }
+
+    /// The array of `len` values at `offset`.
+    ///
+    /// # Safety
+    /// The node's layout has such an array there.
+    #[inline]
+    unsafe fn array<T>(&self, offset: usize, len: usize) -> &'g [T] {
+        // SAFETY: written when the node was built, and never again.
+        unsafe { std::slice::from_raw_parts(self.block.byte_add(offset).cast().as_ptr(), len) }
+    }
+
+    /// Separators: all keys of child `i` are below `separators()[i]`, all of child `i + 1` are not.
+    #[inline]
+    pub(crate) fn separators(&self) -> &'g [K] {
+        // SAFETY: the layout.
+        unsafe { self.array(Self::KEYS, self.width() - 1) }
+    }
+
+    /// How many entries are left of each child; the first is 0.
+    #[inline]
+    pub(crate) fn starts(&self) -> &'g [usize] {
+        // SAFETY: the layout.
+        unsafe { self.array(Self::starts_offset(self.width()), self.width()) }
+    }
+
+    #[inline]
+    pub(crate) fn children(&self) -> &'g [Block] {
+        // SAFETY: the layout.
+        unsafe { self.array(Self::children_offset(self.width()), self.width()) }
+    }
+
+    /// The child that holds `key`, if the tree does.
+    #[inline]
+    pub(crate) fn child_of(&self, key: &K) -> usize {
+        upper_bound(self.separators(), key)
+    }
+
+    /// The child that holds the entry at `position`.
+    #[inline]
+    pub(crate) fn child_at(&self, position: usize) -> usize {
+        upper_bound(&self.starts()[1..], &position)
+    }
+
+    /// The positions, counted from this node's first entry, of child `at`, when the node has `entries`
+    /// entries in all.
+    #[inline]
+    pub(crate) fn extent(&self, at: usize, entries: usize) -> Range<usize> {
+        let starts = self.starts();
+        let end = if at + 1 == starts.len() {
+            entries
+        } else {
+            starts[at + 1]
+        };
+        starts[at]..end
+    }
+
+    /// Asks for the lines that a search by key of a full node would read.
+    #[inline]
+    pub(crate) fn prefetch(block: Block) {
+        prefetch_lines(block, Self::KEYS + INNER * size_of::<K>());
+    }
+
+    /// A new node over `children`, which are in key order.
+    pub(crate) fn build(edit: &mut Edit, children: &[Child<K>]) -> Block {
+        let width = children.len();
+        debug_assert!(0 < width && width <= INNER);
+        let block = edit.allocate(Kind::Inner, width, 0, Self::bytes(width));
+        let mut start = 0;
+        for (at, child) in children.iter().enumerate() {
+            // SAFETY: the block is new and its layout has room for `width` of each.
+            unsafe {
+                if at > 0 {
+                    block
+                        .byte_add(Self::KEYS)
+                        .cast::<K>()
+                        .add(at - 1)
+                        .write(child.low);
+                }
+                let starts = block.byte_add(Self::starts_offset(width)).cast::<usize>();
+                starts.add(at).write(start);
+                let nodes = block.byte_add(Self::children_offset(width)).cast::<Block>();
+                nodes.add(at).write(child.node);
+            }
+            start += child.entries;
+        }
+        block
+    }
+
+    /// A copy in which child `at` is another node with `delta` more entries.
+    pub(crate) fn with_child(
+        &self,
+        edit: &mut Edit,
+        at: usize,
+        child: Block,
+        delta: isize,
+    ) -> Block {
+        let width = self.width();
+        let bytes = Self::bytes(width);
+        let block = edit.allocate(Kind::Inner, width, 0, bytes);
+        // SAFETY: both blocks have the same layout; the new one is ours.
+        unsafe {
+            let (from, to) = (self.block.after_header(), block.after_header());
+            ptr::copy_nonoverlapping(from.as_ptr(), to.as_ptr(), bytes - HEADER);
+            let starts = block.byte_add(Self::starts_offset(width)).cast::<usize>();
+            for later in at + 1..width {
+                let start = starts.add(later);
+                start.write(start.read().wrapping_add_signed(delta));
+            }
+            block
+                .byte_add(Self::children_offset(width))
+                .cast::<Block>()
+                .add(at)
+                .write(child);
+        }
+        block
+    }
+
+    /// The children as subtrees, when the node has `entries` entries and no key below `low`.
+    pub(crate) fn to_children(self, low: K, entries: usize) -> impl Iterator<Item = Child<K>> + 'g {
+        (0..self.width()).map(move |at| Child {
+            low: if at == 0 {
+                low
+            } else {
+                self.separators()[at - 1]
+            },
+            node: self.children()[at],
+            entries: self.extent(at, entries).len(),
+        })
+    }
+}
+
+/// How many of `keys` are below `key`. Without branches that depend on the keys, since those are
+/// mispredicted every other time.
+#[inline]
+pub(crate) fn lower_bound<K: Ord>(keys: &[K], key: &K) -> usize {
+    bound(keys, |probe| probe < key)
+}
+
+/// How many of `keys` are at or below `key`.
+#[inline]
+pub(crate) fn upper_bound<K: Ord>(keys: &[K], key: &K) -> usize {
+    bound(keys, |probe| probe <= key)
+}
+
+#[inline]
+fn bound<K>(keys: &[K], before: impl Fn(&K) -> bool) -> usize {
+    let mut base = 0;
+    let mut size = keys.len();
+    while size > 1 {
+        let half = size / 2;
+        base += if before(&keys[base + half - 1]) {
+            half
+        } else {
+            0
+        };
+        size -= half;
+    }
+    base + usize::from(size == 1 && before(&keys[base]))
+}
+
+/// Asks the memory for the block's first `bytes`, a line at a time. The block may be shorter: its width
+/// is not known before its first line is here, and a prefetch beyond it is harmless.
+#[inline]
+fn prefetch_lines(block: Block, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for offset in (0..bytes).step_by(64) {
+        use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
+        // SAFETY: a prefetch is a hint: it accesses nothing and never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(block.address().wrapping_add(offset).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (block, bytes);
+}

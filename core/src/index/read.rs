@@ -1,0 +1,174 @@
+//! Reading: lookups, ranks and positions, each one descent.
+#![allow(unsafe_code)] // steps from a protected node to its children
+
+use std::ops::{Bound, Range, RangeBounds};
+
+use crate::value::Slot;
+
+use super::node::{Inner, Leaf};
+use super::{Key, Root};
+
+/// Keys that one round of [`Root::get_many`] keeps in flight: enough to cover a memory access with
+/// the searches of the others, few enough to stay in the first-level cache.
+const IN_FLIGHT: usize = 16;
+
+impl<K: Key, S: Slot> Root<K, S> {
+    /// The leaf that holds `key` if the tree does.
+    #[inline]
+    fn leaf_of(&self, key: &K) -> Option<Leaf<'_, K, S>> {
+        let top = self.top?;
+        let mut node = top.node;
+        for height in (0..top.height).rev() {
+            // SAFETY: nodes reached from a protected root are protected; above height 0 they are inner.
+            let inner = unsafe { Inner::<K>::new(node) };
+            node = inner.children()[inner.child_of(key)];
+            Self::prefetch(node, height);
+        }
+        let len = if node == top.tail {
+            top.tail_len as usize
+        } else {
+            node.width()
+        };
+        // SAFETY: as above; every leaf but the rightmost is as long as it is wide.
+        Some(unsafe { Leaf::new(node, len) })
+    }
+
+    #[inline]
+    fn prefetch(node: crate::publish::Block, height: u32) {
+        if height == 0 {
+            Leaf::<K, S>::prefetch(node);
+        } else {
+            Inner::<K>::prefetch(node);
+        }
+    }
+
+    /// The slot of `key`. O(log n).
+    #[inline]
+    pub(crate) fn get(&self, key: &K) -> Option<&S> {
+        let leaf = self.leaf_of(key)?;
+        leaf.search(key).ok().map(|at| &leaf.slots()[at])
+    }
+
+    /// Looks up many keys, several at a time, so that their memory accesses overlap. `found` is called
+    /// with each key's place in `keys`, in order.
+    pub(crate) fn get_many<'a>(&'a self, keys: &[K], mut found: impl FnMut(usize, Option<&'a S>)) {
+        for (round, group) in keys.chunks(IN_FLIGHT).enumerate() {
+            let leaves = self.leaves_of(group);
+            for (at, key) in group.iter().enumerate() {
+                let slot = leaves[at].and_then(|leaf| {
+                    let place = leaf.search(key).ok()?;
+                    Some(&leaf.slots()[place])
+                });
+                found(round * IN_FLIGHT + at, slot);
+            }
+        }
+    }
+
+    /// The leaves of up to [`IN_FLIGHT`] keys. All leaves are equally deep, so the keys go down
+    /// together, level by level.
+    fn leaves_of(&self, keys: &[K]) -> [Option<Leaf<'_, K, S>>; IN_FLIGHT] {
+        let mut leaves = [None; IN_FLIGHT];
+        let Some(top) = self.top else { return leaves };
+        let mut nodes = [top.node; IN_FLIGHT];
+        for height in (0..top.height).rev() {
+            for (node, key) in nodes.iter_mut().zip(keys) {
+                // SAFETY: as in `leaf_of`.
+                let inner = unsafe { Inner::<K>::new(*node) };
+                *node = inner.children()[inner.child_of(key)];
+                Self::prefetch(*node, height);
+            }
+        }
+        for (leaf, node) in leaves.iter_mut().zip(nodes).take(keys.len()) {
+            let len = if node == top.tail {
+                top.tail_len as usize
+            } else {
+                node.width()
+            };
+            // SAFETY: as in `leaf_of`.
+            *leaf = Some(unsafe { Leaf::new(node, len) });
+        }
+        leaves
+    }
+
+    /// Goes down to the leaf that `choose` leads to and answers `finish` of it and the position of its
+    /// first entry.
+    #[inline]
+    fn descend<'a, T>(
+        &'a self,
+        choose: impl Fn(&Inner<'a, K>, usize) -> usize,
+        finish: impl FnOnce(Leaf<'a, K, S>, usize) -> T,
+    ) -> Option<T> {
+        let top = self.top?;
+        let (mut node, mut extent) = (top.node, 0..self.entries);
+        for height in (0..top.height).rev() {
+            // SAFETY: as in `leaf_of`.
+            let inner = unsafe { Inner::<K>::new(node) };
+            let at = choose(&inner, extent.start);
+            let inside = inner.extent(at, extent.len());
+            node = inner.children()[at];
+            Self::prefetch(node, height);
+            extent = extent.start + inside.start..extent.start + inside.end;
+        }
+        // SAFETY: as in `leaf_of`; the counts give the leaf's length.
+        let leaf = unsafe { Leaf::new(node, extent.len()) };
+        Some(finish(leaf, extent.start))
+    }
+
+    /// How many keys are below `key`. O(log n).
+    #[inline]
+    pub(crate) fn rank(&self, key: &K) -> usize {
+        self.descend(
+            |inner, _| inner.child_of(key),
+            |leaf, start| start + leaf.search(key).unwrap_or_else(|at| at),
+        )
+        .unwrap_or(0)
+    }
+
+    /// How many keys are at or below `key`. O(log n).
+    #[inline]
+    pub(crate) fn rank_after(&self, key: &K) -> usize {
+        self.descend(
+            |inner, _| inner.child_of(key),
+            |leaf, start| start + leaf.search(key).map_or_else(|at| at, |at| at + 1),
+        )
+        .unwrap_or(0)
+    }
+
+    /// The entry at `position`, counted from 0. O(log n).
+    #[inline]
+    pub(crate) fn select(&self, position: usize) -> Option<(&K, &S)> {
+        if position >= self.entries {
+            return None;
+        }
+        self.descend(
+            |inner, start| inner.child_at(position - start),
+            |leaf, start| {
+                (
+                    &leaf.keys()[position - start],
+                    &leaf.slots()[position - start],
+                )
+            },
+        )
+    }
+
+    /// The positions of the keys in `range`; empty when the range is inverted. O(log n).
+    pub(crate) fn positions(&self, range: impl RangeBounds<K>) -> Range<usize> {
+        let start = match range.start_bound() {
+            Bound::Unbounded => 0,
+            Bound::Included(low) => self.rank(low),
+            Bound::Excluded(low) => self.rank_after(low),
+        };
+        let end = match range.end_bound() {
+            Bound::Unbounded => self.entries,
+            Bound::Included(high) => self.rank_after(high),
+            Bound::Excluded(high) => self.rank(high),
+        };
+        start..end.max(start)
+    }
+
+    /// The last entry. O(1).
+    pub(crate) fn last(&self) -> Option<(&K, &S)> {
+        let leaf = self.tail()?;
+        Some((leaf.keys().last()?, leaf.slots().last()?))
+    }
+}

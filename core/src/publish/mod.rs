@@ -1,0 +1,304 @@
+//! Publication: versions, snapshots and reclamation, shared by every store.
+//!
+//! A store is one atomic pointer to its current [`Version`]. Readers pin an epoch, read the pointer
+//! once and from then on look at immutable memory: wait-free. Writers prepare an [`Edit`] against the
+//! current version and publish by compare-exchange; a loser frees what it made and tries again
+//! against the newer version: lock-free, somebody always wins.
+#![allow(unsafe_code)] // dereferences the version pointer under an epoch guard
+
+mod block;
+mod edit;
+mod reclaim;
+mod snapshot;
+mod tally;
+mod version;
+
+pub(crate) use block::{Block, Kind, HEADER};
+pub(crate) use edit::Edit;
+pub(crate) use reclaim::{Frame, Subtree};
+pub(crate) use version::Roots;
+
+pub use reclaim::drain;
+pub use tally::Tally;
+
+use std::ptr;
+
+use crate::sync::{backoff, epoch, Arc, AtomicPtr, Ordering};
+
+use edit::Blocks;
+use reclaim::{dispose_later, Garbage, Shared};
+use snapshot::Place;
+use version::{Chain, Version};
+
+/// Bytes of replaced versions and blocks that one store keeps before it hands them over. Reclaiming by
+/// bytes and not by calls makes the hand-over rare for small writes and prompt for large ones.
+const LIMBO_BYTES: usize = if cfg!(any(test, tiny_nodes, loom)) {
+    256
+} else {
+    64 << 10
+};
+
+/// Attempts after which a writer that keeps losing renews its epoch guard, so that it does not hold up
+/// reclamation.
+const ATTEMPTS_PER_GUARD: u32 = 16;
+
+/// What a change decided on the version that it was shown.
+pub(crate) enum Outcome<T> {
+    /// Nothing is to be changed.
+    Keep(T),
+    /// Publish the roots as edited.
+    Publish(T),
+}
+
+/// The current version of a store, and its past for as long as somebody needs it.
+pub(crate) struct Published<R: Roots> {
+    current: AtomicPtr<Version<R>>,
+    shared: Arc<Shared>,
+}
+
+impl<R: Roots> Published<R> {
+    pub(crate) fn new() -> Self {
+        let first = Version {
+            number: 1,
+            roots: R::empty(),
+            born: Tally {
+                versions: 1,
+                bytes: Version::<R>::BYTES as u64,
+                ..Tally::default()
+            },
+            limbo: 0,
+            previous: ptr::null_mut(),
+            replaced: Blocks::new(),
+        };
+        Self {
+            current: AtomicPtr::new(Box::into_raw(Box::new(first))),
+            shared: Arc::new(Shared::new()),
+        }
+    }
+
+    /// Pins the current version for reading. Wait-free.
+    #[inline]
+    pub(crate) fn pin(&self) -> Pinned<'_, R> {
+        let guard = epoch::pin();
+        // Acquire: pairs with the exchange in `try_publish`; the version's nodes, and the tail slots
+        // that its length covers, are seen as they were when it was published.
+        let current = self.current.load(Ordering::Acquire);
+        Pinned {
+            // SAFETY: loaded under the guard, and retired only after being replaced.
+            version: unsafe { &*current },
+            _guard: guard,
+        }
+    }
+
+    /// Changes the store: `change` edits a copy of the current roots and says whether to publish them.
+    /// It runs again, on newer roots, each time that another writer was first.
+    pub(crate) fn update<T>(&self, mut change: impl FnMut(&mut Edit, &mut R) -> Outcome<T>) -> T {
+        let mut edit = Edit::new();
+        let mut guard = epoch::pin();
+        for attempt in 1.. {
+            // Acquire: as in `pin`.
+            let current = self.current.load(Ordering::Acquire);
+            // SAFETY: as in `pin`.
+            let version = unsafe { &*current };
+            edit.begin(version.number + 1);
+            // SAFETY: used only below, under the same guard, and then by the version that replaces
+            // the original.
+            let mut roots = unsafe { version.roots.duplicate() };
+            match change(&mut edit, &mut roots) {
+                Outcome::Keep(answer) => return answer,
+                Outcome::Publish(answer) => {
+                    if self.try_publish(&guard, current, roots, &mut edit) {
+                        return answer;
+                    }
+                }
+            }
+            edit.discard();
+            backoff::pause(attempt);
+            if attempt % ATTEMPTS_PER_GUARD == 0 {
+                edit.forget_claims();
+                guard.repin();
+            }
+        }
+        unreachable!("attempts are not counted to an end")
+    }
+
+    fn try_publish(
+        &self,
+        guard: &epoch::Guard,
+        current: *mut Version<R>,
+        roots: R,
+        edit: &mut Edit,
+    ) -> bool {
+        // SAFETY: the caller loaded it under `guard`.
+        let version = unsafe { &*current };
+        let number = version.number + 1;
+        let limbo = version.limbo + edit.replaced_bytes() + Version::<R>::BYTES;
+        let hand_over = limbo > LIMBO_BYTES || edit.has_cut();
+        let mut born = version.born.plus(edit.tally());
+        born.versions += 1;
+        born.bytes += Version::<R>::BYTES as u64;
+        let mut replaced = edit.take_replaced();
+        let next = Box::into_raw(Box::new(Version {
+            number,
+            roots,
+            born,
+            limbo: if hand_over { 0 } else { limbo },
+            previous: if hand_over { ptr::null_mut() } else { current },
+            replaced: if hand_over {
+                Blocks::new()
+            } else {
+                std::mem::take(&mut replaced)
+            },
+        }));
+        // Release: whoever loads `next` sees the nodes and tail slots written for it; pairs with the
+        // Acquire in `pin`, `update` and `hold`. Acquire: a later hand-over by this thread sees the
+        // whole chain behind the version that it replaces.
+        let won = self
+            .current
+            .compare_exchange(current, next, Ordering::AcqRel, Ordering::Relaxed)
+            .is_ok();
+        if !won {
+            // SAFETY: never shared. A version's record does not own the blocks that it names.
+            drop(unsafe { Box::from_raw(next) });
+            return false;
+        }
+        let cut = edit.take_cut();
+        edit.commit();
+        if hand_over {
+            let shared = Arc::clone(&self.shared);
+            let chain = Chain(current);
+            Garbage {
+                chain,
+                replaced,
+                cut,
+                death: number,
+                shared,
+            }
+            .retire(guard);
+        }
+        true
+    }
+
+    /// Registers a snapshot of the current version, which stays readable through [`Published::at`]
+    /// until the hold is dropped or the store is.
+    pub(crate) fn hold(&self) -> Hold<R> {
+        let _guard = epoch::pin();
+        let (place, version) = self.shared.registry.register(|| {
+            // Acquire: as in `pin`. SAFETY: as in `pin`; the guard outlives every use here.
+            let version = unsafe { &*self.current.load(Ordering::Acquire) };
+            (version.number, version)
+        });
+        Hold {
+            // SAFETY: the version is registered, and the hold is read only through `at`.
+            roots: unsafe { version.roots.duplicate() },
+            place,
+            shared: Arc::clone(&self.shared),
+        }
+    }
+
+    /// Reads a snapshot. `None` if the hold is of another store.
+    pub(crate) fn at<'a>(&'a self, hold: &'a Hold<R>) -> Option<&'a R> {
+        Arc::ptr_eq(&self.shared, &hold.shared).then_some(&hold.roots)
+    }
+
+    /// What the store holds in memory now.
+    pub(crate) fn live(&self) -> Tally {
+        self.shared.live(self.pin().version.born)
+    }
+
+    /// How many snapshots are registered.
+    pub(crate) fn holds(&self) -> usize {
+        self.shared.registry.live().len()
+    }
+
+    /// An account of the store's memory that outlives it.
+    pub(crate) fn gauge(&self) -> Gauge {
+        Gauge(Arc::clone(&self.shared))
+    }
+}
+
+impl<R: Roots> Drop for Published<R> {
+    fn drop(&mut self) {
+        // Relaxed: dropping is exclusive.
+        let current = self.current.load(Ordering::Relaxed);
+        // SAFETY: as above; the record is freed by the garbage below.
+        let version = unsafe { &*current };
+        self.shared.close(version.born);
+        let cut = version.roots.subtrees();
+        let size = cut.iter().map(|subtree| subtree.top.entries).sum();
+        let shared = Arc::clone(&self.shared);
+        let garbage = Garbage {
+            chain: Chain(current),
+            replaced: Blocks::new(),
+            cut,
+            death: version.number + 1,
+            shared: Arc::clone(&shared),
+        };
+        dispose_later(size, move || {
+            // SAFETY: no reader is left: `Pinned` borrows the store, and a hold is read through it.
+            unsafe {
+                garbage.dispose();
+                shared.sweep_parked(shared.registry.take_all());
+            }
+        });
+    }
+}
+
+/// A version under an epoch guard. Keep it for one operation, not for a conversation: memory replaced
+/// anywhere in the process is not freed while a thread stays pinned.
+pub(crate) struct Pinned<'a, R> {
+    version: &'a Version<R>,
+    _guard: epoch::Guard,
+}
+
+impl<R> std::ops::Deref for Pinned<'_, R> {
+    type Target = R;
+
+    #[inline]
+    fn deref(&self) -> &R {
+        &self.version.roots
+    }
+}
+
+/// A registered snapshot: a promise that one version stays readable.
+///
+/// It keeps no store alive and can be kept anywhere, for as long as it takes. What it costs is
+/// bounded: at most the blocks of its own version are retained, however much is written meanwhile.
+pub(crate) struct Hold<R> {
+    roots: R,
+    place: Place,
+    shared: Arc<Shared>,
+}
+
+impl<R> Drop for Hold<R> {
+    fn drop(&mut self) {
+        let parked = self.shared.registry.release(self.place);
+        if parked.is_empty() {
+            return;
+        }
+        let shared = Arc::clone(&self.shared);
+        dispose_later(parked.len(), move || {
+            // SAFETY: taken from the registry just now.
+            unsafe { shared.sweep_parked(parked) };
+        });
+    }
+}
+
+/// An account of one store's memory. It stays readable after the store is closed, to see that
+/// everything was given back.
+#[derive(Clone)]
+pub struct Gauge(Arc<Shared>);
+
+impl Gauge {
+    /// What is left of a closed store, or `None` while it is open. All zero once the reclaimer is done
+    /// with it.
+    pub fn left(&self) -> Option<Tally> {
+        self.0.left()
+    }
+}
+
+impl std::fmt::Debug for Gauge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Gauge").field(&self.left()).finish()
+    }
+}

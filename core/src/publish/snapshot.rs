@@ -1,0 +1,275 @@
+//! Snapshots: versions that stay readable, and the blocks parked for them.
+//!
+//! A reader that needs one moment for longer than an epoch guard should be held registers the number
+//! of its version here. A block that was born at `b` and replaced at `d` is needed by the snapshot of
+//! version `s` when `b <= s < d`; such a block is parked with that snapshot instead of being freed.
+//!
+//! Registration races with publication: announce, then look again at the version ([`Registry::register`]).
+//! Parking races with release: park, then look again at the slot ([`Live::park`]).
+#![allow(unsafe_code)] // owns the lists of parked blocks
+
+use std::ptr;
+
+use smallvec::SmallVec;
+
+use crate::sync::{fence, AtomicPtr, AtomicU64, Ordering};
+
+use super::block::Block;
+
+/// The slot is unused. Version numbers start at 1.
+const FREE: u64 = 0;
+/// The slot has an owner that has not announced a version yet.
+const CLAIMED: u64 = u64::MAX;
+
+const SLOTS: usize = 8;
+
+/// A block that a snapshot may still read, with the version that replaced it.
+#[derive(Clone, Copy)]
+pub(crate) struct Parked {
+    pub(crate) block: Block,
+    pub(crate) death: u64,
+}
+
+struct Pile {
+    blocks: Vec<Parked>,
+    next: *mut Pile,
+}
+
+pub(crate) struct Slot {
+    version: AtomicU64,
+    piles: AtomicPtr<Pile>,
+}
+
+impl Slot {
+    fn new() -> Self {
+        Self {
+            version: AtomicU64::new(FREE),
+            piles: AtomicPtr::new(ptr::null_mut()),
+        }
+    }
+
+    fn push(&self, blocks: Vec<Parked>) {
+        let pile = Box::into_raw(Box::new(Pile {
+            blocks,
+            next: ptr::null_mut(),
+        }));
+        let mut head = self.piles.load(Ordering::Relaxed);
+        loop {
+            // SAFETY: not shared until the exchange below succeeds.
+            unsafe { (*pile).next = head };
+            // Release: pairs with the Acquire in `take`, which reads the pile.
+            match self
+                .piles
+                .compare_exchange_weak(head, pile, Ordering::Release, Ordering::Relaxed)
+            {
+                Ok(_) => return,
+                Err(newer) => head = newer,
+            }
+        }
+    }
+
+    /// Takes everything parked here. Piles leave the list only whole, so no pile is seen twice.
+    fn take(&self) -> Vec<Parked> {
+        // Acquire: pairs with the Release in `push`.
+        let mut next = self.piles.swap(ptr::null_mut(), Ordering::Acquire);
+        let mut taken = Vec::new();
+        while !next.is_null() {
+            // SAFETY: piles come from `Box::into_raw`; the swap made this thread their owner.
+            let mut pile = unsafe { Box::from_raw(next) };
+            if taken.is_empty() {
+                taken = std::mem::take(&mut pile.blocks);
+            } else {
+                taken.append(&mut pile.blocks);
+            }
+            next = pile.next;
+        }
+        taken
+    }
+}
+
+struct Chunk {
+    slots: [Slot; SLOTS],
+    next: AtomicPtr<Chunk>,
+}
+
+impl Chunk {
+    fn new() -> Self {
+        Self {
+            slots: std::array::from_fn(|_| Slot::new()),
+            next: AtomicPtr::new(ptr::null_mut()),
+        }
+    }
+}
+
+/// The live snapshots of one store.
+pub(crate) struct Registry {
+    first: Chunk,
+}
+
+/// A registered place, given back with [`Registry::release`].
+#[derive(Clone, Copy)]
+pub(crate) struct Place(*const Slot);
+
+// SAFETY: slots live as long as their registry and are all atomics.
+unsafe impl Send for Place {}
+// SAFETY: as above.
+unsafe impl Sync for Place {}
+
+/// The snapshots that were live at one look, oldest first.
+pub(crate) struct Live<'a>(SmallVec<[(u64, &'a Slot); SLOTS]>);
+
+impl Registry {
+    pub(crate) fn new() -> Self {
+        Self {
+            first: Chunk::new(),
+        }
+    }
+
+    fn slots(&self) -> impl Iterator<Item = &Slot> {
+        let mut chunk = Some(&self.first);
+        std::iter::from_fn(move || {
+            let now = chunk?;
+            // Acquire: pairs with the Release that linked the chunk in `grow`.
+            let next = now.next.load(Ordering::Acquire);
+            // SAFETY: chunks are freed only with the registry.
+            chunk = unsafe { next.as_ref() };
+            Some(now.slots.iter())
+        })
+        .flatten()
+    }
+
+    /// Registers a snapshot of the version that is current when this returns.
+    ///
+    /// `current` reads the current version and its number; the caller is pinned. The version answered
+    /// with the place is the one that is registered.
+    pub(crate) fn register<V>(&self, current: impl Fn() -> (u64, V)) -> (Place, V) {
+        let slot = self.claim();
+        let (mut number, _) = current();
+        loop {
+            slot.version.store(number, Ordering::Relaxed);
+            // This fence pairs with the one in `live`. If the look below still finds `number`
+            // current, then whoever later replaces it and looks for snapshots finds ours.
+            fence(Ordering::SeqCst);
+            let (now, version) = current();
+            if now == number {
+                return (Place(slot), version);
+            }
+            number = now;
+        }
+    }
+
+    fn claim(&self) -> &Slot {
+        loop {
+            for slot in self.slots() {
+                // Acquire: pairs with the Release in `release`, so that the slot's next life comes
+                // after its last.
+                let claimed = slot.version.compare_exchange(
+                    FREE,
+                    CLAIMED,
+                    Ordering::Acquire,
+                    Ordering::Relaxed,
+                );
+                if claimed.is_ok() {
+                    return slot;
+                }
+            }
+            self.grow();
+        }
+    }
+
+    fn grow(&self) {
+        let chunk = Box::into_raw(Box::new(Chunk::new()));
+        let mut last = &self.first;
+        loop {
+            // Release: the chunk's slots are initialised before it is found (`slots`).
+            match last.next.compare_exchange(
+                ptr::null_mut(),
+                chunk,
+                Ordering::Release,
+                Ordering::Acquire,
+            ) {
+                Ok(_) => return,
+                // SAFETY: a linked chunk lives as long as the registry.
+                Err(next) => last = unsafe { &*next },
+            }
+        }
+    }
+
+    /// Ends a snapshot. Returns what was parked for it; some of it may be
+    /// needed by another snapshot.
+    pub(crate) fn release(&self, place: Place) -> Vec<Parked> {
+        // SAFETY: the place was made by this registry, whose slots live as long as it does.
+        let slot = unsafe { &*place.0 };
+        slot.version.store(FREE, Ordering::Release);
+        // Pairs with the fence in `park`: either the parker sees the slot free, or we see its pile.
+        fence(Ordering::SeqCst);
+        slot.take()
+    }
+
+    /// The snapshots that are live now.
+    pub(crate) fn live(&self) -> Live<'_> {
+        // Pairs with the fence in `register`.
+        fence(Ordering::SeqCst);
+        let mut live: SmallVec<[(u64, &Slot); SLOTS]> = self
+            .slots()
+            .filter_map(|slot| match slot.version.load(Ordering::Relaxed) {
+                FREE | CLAIMED => None,
+                version => Some((version, slot)),
+            })
+            .collect();
+        live.sort_unstable_by_key(|&(version, _)| version);
+        Live(live)
+    }
+
+    /// Takes everything parked with any snapshot: the store is gone and its snapshots with it.
+    pub(crate) fn take_all(&self) -> Vec<Parked> {
+        let mut all = Vec::new();
+        for slot in self.slots() {
+            all.append(&mut slot.take());
+        }
+        all
+    }
+}
+
+impl Live<'_> {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Which of the live snapshots needs a block that `death` replaced, if any does.
+    pub(crate) fn needing(&self, block: Block, death: u64) -> Option<usize> {
+        // The youngest snapshot older than the replacement: if it does not need the block, no older
+        // one does.
+        let at = self
+            .0
+            .partition_point(|&(version, _)| version < death)
+            .checked_sub(1)?;
+        (block.birth() <= self.0[at].0).then_some(at)
+    }
+
+    /// Parks blocks with the snapshot numbered `at` here. If that snapshot has ended meanwhile,
+    /// returns everything that is parked in its slot, for another decision.
+    pub(crate) fn park(&self, at: usize, pile: Vec<Parked>) -> Vec<Parked> {
+        let (version, slot) = self.0[at];
+        slot.push(pile);
+        // Pairs with the fence in `release`: either the releaser takes the pile, or we see it gone.
+        fence(Ordering::SeqCst);
+        if slot.version.load(Ordering::Relaxed) == version {
+            Vec::new()
+        } else {
+            slot.take()
+        }
+    }
+}
+
+impl Drop for Registry {
+    fn drop(&mut self) {
+        // Relaxed: the last owner is alone.
+        let mut next = self.first.next.load(Ordering::Relaxed);
+        while !next.is_null() {
+            // SAFETY: chunks come from `Box::into_raw` and nobody else can reach them now.
+            let chunk = unsafe { Box::from_raw(next) };
+            next = chunk.next.load(Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Versions: immutable records of a store's roots, each linked to what it replaced.
+#![allow(unsafe_code)] // owns the chain of replaced versions and frees it
+
+use super::block::Block;
+use super::edit::Blocks;
+use super::tally::Tally;
+
+/// The roots of all indexes of one store, as one value.
+///
+/// # Safety
+/// `duplicate` and `subtrees` name every node that is reachable from the roots, and nothing else.
+pub(crate) unsafe trait Roots: Send + Sync + Sized + 'static {
+    /// Roots of empty indexes.
+    fn empty() -> Self;
+
+    /// A second name for the same roots.
+    ///
+    /// # Safety
+    /// The copy is used only where the original's version is protected: by an epoch guard taken
+    /// before the original was read, or by a registered snapshot.
+    unsafe fn duplicate(&self) -> Self;
+
+    /// Everything below the roots, to be retired when a store closes.
+    fn subtrees(&self) -> Vec<super::reclaim::Subtree>;
+}
+
+/// One published moment of a store.
+pub(crate) struct Version<R> {
+    /// Counts publications, from 1; the store's only clock.
+    pub(crate) number: u64,
+    pub(crate) roots: R,
+    /// Everything that was ever published in this store up to this version.
+    pub(crate) born: Tally,
+    /// Bytes waiting in the chain of versions below.
+    pub(crate) limbo: usize,
+    /// The version that this one replaced, if it has not been handed to the reclaimer yet: the list
+    /// of garbage is the chain of versions itself, so retiring costs no atomic operation of its own.
+    pub(crate) previous: *mut Version<R>,
+    /// The blocks that this version no longer reaches.
+    pub(crate) replaced: Blocks,
+}
+
+// SAFETY: a version is immutable after publication and its pointers are only followed by whoever owns
+// the chain (the reclaimer, after a grace period) or is protected from it.
+unsafe impl<R: Send> Send for Version<R> {}
+// SAFETY: as above.
+unsafe impl<R: Sync> Sync for Version<R> {}
+
+impl<R> Version<R> {
+    /// The bytes of a version's own record.
+    pub(crate) const BYTES: usize = size_of::<Self>();
+}
+
+/// Replaced versions, newest first, owned by whoever frees them.
+pub(crate) struct Chain<R>(pub(crate) *mut Version<R>);
+
+// SAFETY: the chain is owned: it was unlinked by the one publication that took it over.
+unsafe impl<R: Send> Send for Chain<R> {}
+
+impl<R> Chain<R> {
+    /// Takes the chain apart: `visit` gets each block with the number of the version that replaced it.
+    /// Returns the version records freed.
+    ///
+    /// # Safety
+    /// A grace period has passed since the chain was unlinked, so nobody reads its records.
+    pub(crate) unsafe fn dismantle(self, mut visit: impl FnMut(Block, u64)) -> Tally {
+        let mut freed = Tally::default();
+        let mut next = self.0;
+        while !next.is_null() {
+            // SAFETY: records come from `Box::into_raw` and are owned by this chain alone.
+            let version = unsafe { Box::from_raw(next) };
+            for &block in &version.replaced {
+                visit(block, version.number);
+            }
+            freed.versions += 1;
+            freed.bytes += Version::<R>::BYTES as u64;
+            next = version.previous;
+        }
+        freed
+    }
+}
