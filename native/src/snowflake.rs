@@ -30,9 +30,16 @@ fn next() -> NifResult<u64> {
     mint(started_node()?)
 }
 
+/// Mints with a given node; raises before `start`.
+#[rustler::nif(name = "snowflake_next_as")]
+fn next_as(node: u16) -> NifResult<u64> {
+    started_node()?;
+    mint(node)
+}
+
 /// Mints with a given node, started or not.
 #[rustler::nif(name = "snowflake_mint")]
-fn mint_for(node: u16) -> NifResult<u64> {
+fn mint_unstarted(node: u16) -> NifResult<u64> {
     mint(node)
 }
 
@@ -46,11 +53,13 @@ fn next_branded<'a>(env: Env<'a>, namespace: Term<'a>) -> NifResult<Term<'a>> {
 }
 
 pub(crate) fn mint(node: u16) -> NifResult<u64> {
-    GENERATOR.try_next(node).map_err(|reason| error::runtime(reason.to_string()))
+    GENERATOR
+        .try_next(node)
+        .map_err(|reason| error::runtime(reason.to_string()))
 }
 
 pub(crate) fn started_node() -> NifResult<u16> {
-    NODE.get()
-        .copied()
-        .ok_or_else(|| error::runtime("no node id yet: call EchoData.Snowflake.start/0 or start/1 before minting"))
+    NODE.get().copied().ok_or_else(|| {
+        error::runtime("no node id yet: call EchoData.Snowflake.start/0 or start/1 before minting")
+    })
 }

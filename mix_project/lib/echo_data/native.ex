@@ -27,6 +27,9 @@ defmodule EchoData.Native do
   @spec snowflake_next() :: snowflake
   def snowflake_next, do: not_loaded()
 
+  @spec snowflake_next_as(node_id) :: snowflake
+  def snowflake_next_as(_node_id), do: not_loaded()
+
   @spec snowflake_mint(node_id) :: snowflake
   def snowflake_mint(_node_id), do: not_loaded()
 

@@ -79,11 +79,7 @@ defmodule EchoData.Snowflake do
   Raises `RuntimeError` before `start/1`, and `ArgumentError` for a node id outside 0..1023.
   """
   @spec next(node_id) :: t
-  def next(node_id) do
-    node_id = node_id!(node_id)
-    Native.snowflake_node() || Native.snowflake_next()
-    Native.snowflake_mint(node_id)
-  end
+  def next(node_id), do: node_id |> node_id!() |> Native.snowflake_next_as()
 
   @doc """
   Mints an id and writes it with a namespace, in one native call.

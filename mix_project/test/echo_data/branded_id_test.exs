@@ -48,7 +48,7 @@ defmodule EchoData.BrandedIdTest do
   end
 
   test "what is not a namespace or not a snowflake has no id" do
-    for namespace <- [nil, :USR, 'USR', "", "US", "USRS", "usr", "U R", "ÜS", "@AB", "[AB"] do
+    for namespace <- [nil, :USR, ~c"USR", "", "US", "USRS", "usr", "U R", "ÜS", "@AB", "[AB"] do
       assert BrandedId.encode(namespace, 1) == :error
       assert_raise ArgumentError, ~r/namespace/, fn -> BrandedId.encode!(namespace, 1) end
       assert_raise ArgumentError, ~r/namespace/, fn -> BrandedId.generate!(namespace) end
@@ -107,7 +107,7 @@ defmodule EchoData.BrandedIdTest do
     assert is_branded("USR0KHTOWnGLuC")
     assert is_branded("no id but 14 b")
     refute is_branded("USR0KHTOWnGLu")
-    refute is_branded('USR0KHTOWnGLuC')
+    refute is_branded(~c"USR0KHTOWnGLuC")
     refute is_branded(<<0::size(111)>>)
   end
 

@@ -12,7 +12,7 @@ defmodule EchoData.FreshVM do
     {:ok, vm, _node} =
       :peer.start_link(%{
         connection: :standard_io,
-        args: ['-kernel', 'logger_level', 'none' | Enum.flat_map(:code.get_path(), &['-pa', &1])],
+        args: ~w(-kernel logger_level none)c ++ Enum.flat_map(:code.get_path(), &[~c"-pa", &1]),
         env: for({name, value} <- env, do: {to_charlist(name), to_charlist(value)})
       })
 

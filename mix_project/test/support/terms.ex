@@ -28,7 +28,7 @@ defmodule EchoData.Terms do
       "ÜSR0KHTOWnGLu",
       <<5::size(3)>>,
       <<"USR0KHTOWnGLu", 3::size(4)>>,
-      'USR0KHTOWnGLuC',
+      ~c"USR0KHTOWnGLuC",
       ["USR0KHTOWnGLuC"],
       {"USR0KHTOWnGLuC"},
       %{id: "USR0KHTOWnGLuC"},

@@ -5,7 +5,7 @@ defmodule EchoData.BrandedId.Pure do
 
   import Bitwise
 
-  @alphabet '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+  @alphabet ~c"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
   @width 11
   @max 0x7FFF_FFFF_FFFF_FFFF
   @multiplier 0xFF51AFD7ED558CCD

@@ -37,8 +37,12 @@ defmodule EchoData.BrandedId.SelfCheck do
   end
 
   defp load! do
-    with {:error, reason} <- Code.ensure_loaded(Native) do
-      raise "the native library #{NativeLibrary.load_path()}.so cannot be loaded: #{reason}"
+    case Code.ensure_loaded(Native) do
+      {:module, Native} ->
+        :ok
+
+      {:error, reason} ->
+        raise "the native library #{NativeLibrary.load_path()}.so cannot be loaded: #{reason}"
     end
   end
 

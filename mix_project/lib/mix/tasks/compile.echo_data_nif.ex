@@ -1,7 +1,9 @@
 defmodule Mix.Tasks.Compile.EchoDataNif do
   @shortdoc "Builds the native library with cargo"
   @moduledoc """
-  Builds the crate `echo_data_nif` in release mode and places the library at
+  Builds the native library with cargo.
+
+  The crate is `echo_data_nif`, built in release mode; the library is placed at
   `priv/native/echo_data_nif.so`.
 
   Cargo decides what is stale, so it is called at every compilation: about 0.1 s when nothing changed.
