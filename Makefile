@@ -60,11 +60,13 @@ check-dialyzer: check-elixir ## types of the Elixir library
 	@scripts/setup dialyzer
 	scripts/dialyzer $(TARGET)/dialyzer mix_project/_build/dev/lib/echo_data/ebin
 
-# Models are unit tests named `loom…` and test files named `loom…`.
+# Models are unit tests named `loom…` and test files named `loom…`. Optimized: there are many interleavings.
+LOOM := RUSTFLAGS="--cfg loom" CARGO_PROFILE_RELEASE_LTO=off cargo test -p echo_data_core --release --target-dir $(TARGET)/loom
+
 check-loom: ## every interleaving of the small concurrent models
 	@scripts/setup cargo cc
-	RUSTFLAGS="--cfg loom" cargo test -p echo_data_core --release --target-dir $(TARGET)/loom --lib loom
-	RUSTFLAGS="--cfg loom" cargo test -p echo_data_core --release --target-dir $(TARGET)/loom --test 'loom*'
+	$(LOOM) --lib loom
+	$(LOOM) --test 'loom*'
 
 # Doctests are left out: rustdoc takes its flags from elsewhere, and they are examples, not stress.
 check-sanitizer: ## the core's tests under the address sanitizer (nightly Rust)

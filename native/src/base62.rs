@@ -15,7 +15,10 @@ fn encode(env: Env<'_>, number: u64) -> NifResult<Term<'_>> {
 /// `{:ok, number}`, or `:error` for any term that is not a fixed form.
 #[rustler::nif(name = "base62_decode")]
 fn decode<'a>(env: Env<'a>, text: Term<'a>) -> Term<'a> {
-    let number = text.decode::<Binary>().ok().and_then(|text| base62::decode(&text));
+    let number = text
+        .decode::<Binary>()
+        .ok()
+        .and_then(|text| base62::decode(&text));
     match number {
         Some(number) => (atoms::ok(), number).encode(env),
         None => atoms::error().encode(env),

@@ -8,7 +8,10 @@ use crate::{atoms, base62, error};
 /// `{:ok, id}`, or `:error` for anything but a namespace and a snowflake.
 #[rustler::nif(name = "branded_id_encode")]
 fn encode<'a>(env: Env<'a>, namespace: Term<'a>, snowflake: Term<'a>) -> Term<'a> {
-    let namespace = namespace.decode::<Binary>().ok().and_then(|text| Namespace::new(&text));
+    let namespace = namespace
+        .decode::<Binary>()
+        .ok()
+        .and_then(|text| Namespace::new(&text));
     let id = namespace
         .zip(snowflake.decode().ok())
         .and_then(|(namespace, snowflake)| BrandedId::new(namespace, snowflake));
