@@ -16,12 +16,14 @@
 
 pub mod id;
 
+mod closable;
 mod index;
 mod ordered;
 mod publish;
 mod sync;
 mod value;
 
+pub use closable::{Closable, Open};
 pub use ordered::{Held, Info, OrderedStore, Rows, Snapshot, View};
-pub use publish::{drain, Gauge, Tally};
+pub use publish::{discard, drain, Gauge, Tally};
 pub use value::{Blob, BlobRef, Boxed, Value};

@@ -1,6 +1,6 @@
 //! The ordered store: values under time-ordered ids.
 
-use std::ops::{Deref, RangeBounds};
+use std::ops::{Deref, Range, RangeBounds};
 
 use crate::index::{Change, Entries, Root};
 use crate::publish::{Gauge, Hold, Outcome, Pinned, Published, Tally};
@@ -144,6 +144,27 @@ impl<V: Value> OrderedStore<V> {
         self.take(key, |_| ()).is_some()
     }
 
+    /// Removes `key` if it is there and `admit` says so of its value; answers whether it was removed.
+    /// O(log n). `admit` may run more than once, when other writers are first.
+    ///
+    /// ```
+    /// use echo_data_core::OrderedStore;
+    ///
+    /// let store = OrderedStore::from_iter([(1, 'a')]);
+    /// assert!(!store.remove_if(1, |&value| value == 'b'));
+    /// assert!(store.remove_if(1, |&value| value == 'a'));
+    /// assert!(!store.remove_if(1, |&value| value == 'a'));
+    /// ```
+    pub fn remove_if(&self, key: u64, mut admit: impl FnMut(V::Ref<'_>) -> bool) -> bool {
+        self.versions.update(|edit, (index,)| {
+            if !index.get(&key).map(V::read).is_some_and(&mut admit) {
+                return Outcome::Keep(false);
+            }
+            index.remove(edit, &key);
+            Outcome::Publish(true)
+        })
+    }
+
     /// Removes `key` and answers what `read` makes of its value. O(log n). `read` runs once, before
     /// the value is gone for good.
     pub fn take<T>(&self, key: u64, read: impl FnOnce(V::Ref<'_>) -> T) -> Option<T> {
@@ -276,13 +297,33 @@ impl<V: Value> View<'_, V> {
 
     /// How many keys are in `range`. O(log n); an inverted range counts 0.
     pub fn count(&self, range: impl RangeBounds<u64>) -> usize {
-        self.index().positions(range).len()
+        self.positions(range).len()
+    }
+
+    /// Where the keys in `range` are in key order, counted from 0; empty for an inverted range.
+    /// O(log n). Positions divide a long scan into parts: see [`slice`](Self::slice).
+    pub fn positions(&self, range: impl RangeBounds<u64>) -> Range<usize> {
+        self.index().positions(range)
+    }
+
+    /// The rows at `positions`, which are cut to what there is, from either end. O(log n) to begin, then
+    /// amortised O(1) a row.
+    ///
+    /// ```
+    /// use echo_data_core::OrderedStore;
+    ///
+    /// let store = OrderedStore::from_iter([(10, 'a'), (20, 'b'), (30, 'c')]);
+    /// let view = store.view();
+    /// assert_eq!(view.positions(15..), 1..3);
+    /// assert_eq!(view.slice(1..9).map(|(key, _)| key).collect::<Vec<_>>(), [20, 30]);
+    /// ```
+    pub fn slice(&self, positions: Range<usize>) -> Rows<'_, V> {
+        Rows(self.index().entries(positions))
     }
 
     /// The rows in `range` in key order, from either end. O(log n) to begin, then amortised O(1) a row.
     pub fn range(&self, range: impl RangeBounds<u64>) -> Rows<'_, V> {
-        let index = self.index();
-        Rows(index.entries(index.positions(range)))
+        self.slice(self.positions(range))
     }
 
     /// All rows in key order, from either end.

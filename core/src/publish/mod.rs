@@ -15,10 +15,10 @@ mod version;
 
 pub(crate) use block::{Block, Kind, HEADER};
 pub(crate) use edit::Edit;
-pub(crate) use reclaim::{Frame, Subtree};
+pub(crate) use reclaim::{after_grace, Frame, Subtree};
 pub(crate) use version::Roots;
 
-pub use reclaim::drain;
+pub use reclaim::{discard, drain};
 pub use tally::Tally;
 
 use std::ptr;

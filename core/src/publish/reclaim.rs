@@ -202,7 +202,8 @@ pub(crate) fn dispose_later(size: usize, job: impl FnOnce() + Send + 'static) {
     }
 }
 
-pub use background::drain;
+pub(crate) use background::after_grace;
+pub use background::{discard, drain};
 
 #[cfg(not(loom))]
 mod background {
@@ -221,7 +222,7 @@ mod background {
     }
 
     /// Runs `work` on the background thread after every thread that is pinned now has unpinned.
-    pub(super) fn after_grace(_guard: &epoch::Guard, work: impl FnOnce() + Send + 'static) {
+    pub(crate) fn after_grace(_guard: &epoch::Guard, work: impl FnOnce() + Send + 'static) {
         submit(Job::AfterGrace(Box::new(work)));
     }
 
@@ -237,6 +238,11 @@ mod background {
         }
     }
 
+    /// Drops `value` on the background thread: for what takes too long to drop where it is.
+    pub fn discard<T: Send + 'static>(value: T) {
+        run(move || drop(value));
+    }
+
     /// Waits until everything that was retired before this call is freed, snapshots permitting.
     ///
     /// For tests, and for programs that want to see their memory given back at a known moment. It
@@ -244,8 +250,14 @@ mod background {
     /// would never end.
     pub fn drain() {
         epoch::pin().flush();
+        // What is freed after its grace period may leave more to free, as a store that was closed does.
+        wait_for(Job::AfterGrace);
+        wait_for(Job::Now);
+    }
+
+    fn wait_for(job: fn(Work) -> Job) {
         let (done, wait) = channel();
-        submit(Job::AfterGrace(Box::new(move || {
+        submit(job(Box::new(move || {
             // The waiter may be gone; nothing is lost then.
             let _ = done.send(());
         })));
@@ -311,7 +323,7 @@ mod background {
 mod background {
     use super::epoch;
 
-    pub(super) fn after_grace(guard: &epoch::Guard, work: impl FnOnce() + Send + 'static) {
+    pub(crate) fn after_grace(guard: &epoch::Guard, work: impl FnOnce() + Send + 'static) {
         // SAFETY: `work` is `Send` and borrows nothing.
         unsafe { guard.defer_unchecked(work) };
         guard.flush();
@@ -322,6 +334,11 @@ mod background {
     }
 
     pub(super) fn breathe(_height: u32) {}
+
+    /// Drops `value` here.
+    pub fn discard<T: Send + 'static>(value: T) {
+        drop(value);
+    }
 
     /// Collects what this thread may.
     pub fn drain() {
