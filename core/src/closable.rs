@@ -66,10 +66,23 @@ impl<T: Send + Sync + 'static> Closable<T> {
         if value.is_null() {
             return false;
         }
-        // SAFETY: the swap took the only owning pointer.
-        let value = unsafe { Box::from_raw(value) };
+        let value = Closed(value);
         after_grace(&guard, move || drop(value));
         true
+    }
+}
+
+/// The value after the close. It stays a plain pointer while others read through theirs: a box would
+/// claim to be the only one.
+struct Closed<T>(*mut T);
+
+// SAFETY: it owns the value.
+unsafe impl<T: Send> Send for Closed<T> {}
+
+impl<T> Drop for Closed<T> {
+    fn drop(&mut self) {
+        // SAFETY: the close took the only owning pointer, and a grace period has passed since.
+        drop(unsafe { Box::from_raw(self.0) });
     }
 }
 

@@ -6,8 +6,10 @@
 #![allow(unsafe_code)] // follows slots to the payloads that they own
 
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::ptr;
 
-use crate::publish::{Block, Edit};
+use crate::publish::{Block, Edit, ALIGN};
 
 /// The bits of a value in a leaf.
 pub trait Slot: Copy + Send + Sync + 'static {
@@ -21,8 +23,8 @@ pub trait Slot: Copy + Send + Sync + 'static {
 }
 
 /// What can be stored: every `Copy` type, kept in the leaf itself, and the owners [`Boxed`] and
-/// [`Blob`]. The trait is sealed by its hidden parts; programs wrap their own types in [`Boxed`].
-pub trait Value: Send + Sync + Sized + 'static {
+/// [`Blob`]. The trait is sealed; programs wrap their own types in [`Boxed`].
+pub trait Value: sealed::Sealed + Send + Sync + Sized + 'static {
     #[doc(hidden)]
     type Slot: Slot;
 
@@ -37,6 +39,16 @@ pub trait Value: Send + Sync + Sized + 'static {
     /// not outlive the leaf's protection; both protect the payload too.
     #[doc(hidden)]
     fn read(slot: &Self::Slot) -> Self::Ref<'_>;
+}
+
+/// Keeps [`Value`] to this module: a slot that got out of a store could be read after its payload is
+/// freed.
+mod sealed {
+    pub trait Sealed {}
+
+    impl<T: Copy + Send + Sync + 'static> Sealed for T {}
+    impl<T> Sealed for super::Boxed<T> {}
+    impl<A> Sealed for super::Blob<A> {}
 }
 
 /// A slot that is the value.
@@ -58,6 +70,12 @@ impl<T: Copy + Send + Sync + 'static> Value for T {
     type Ref<'a> = &'a T;
 
     fn into_slot(self) -> Inline<T> {
+        const {
+            assert!(
+                align_of::<T>() <= ALIGN,
+                "values are aligned to 16 bytes at most"
+            )
+        };
         Inline(self)
     }
 
@@ -67,7 +85,8 @@ impl<T: Copy + Send + Sync + 'static> Value for T {
     }
 }
 
-/// A value of any type, kept behind one pointer.
+/// A value of any type, kept behind one pointer and dropped once no reader can see it, on whichever
+/// thread finds that out. A destructor that panics is reported by the panic hook and goes no further.
 #[derive(Debug)]
 pub struct Boxed<T>(pub T);
 
@@ -142,7 +161,8 @@ const OBJECT: u8 = 17;
 #[doc(hidden)]
 #[repr(C, align(8))]
 pub struct BlobSlot<A> {
-    data: [u8; INLINE_BYTES],
+    /// Not plain bytes, which would not carry the provenance of a pointer from place to place.
+    data: [MaybeUninit<u8>; INLINE_BYTES],
     tag: u8,
     form: u8,
     object: PhantomData<fn() -> A>,
@@ -172,8 +192,11 @@ impl<A: Send + Sync + 'static> Blob<A> {
         if bytes.len() > INLINE_BYTES {
             return Self::pointing(tag, PAYLOAD, Block::of_bytes(bytes));
         }
-        let mut data = [0; INLINE_BYTES];
-        data[..bytes.len()].copy_from_slice(bytes);
+        let mut data = [MaybeUninit::new(0); INLINE_BYTES];
+        // SAFETY: they fit, and a new array overlaps nothing.
+        unsafe {
+            ptr::copy_nonoverlapping(bytes.as_ptr(), data.as_mut_ptr().cast(), bytes.len());
+        }
         Self::from_slot(data, tag, bytes.len() as u8)
     }
 
@@ -183,13 +206,13 @@ impl<A: Send + Sync + 'static> Blob<A> {
     }
 
     fn pointing(tag: u8, form: u8, block: Block) -> Self {
-        let mut data = [0; INLINE_BYTES];
+        let mut data = [MaybeUninit::new(0); INLINE_BYTES];
         // SAFETY: `data` is aligned to 8 in its slot only, so the write is unaligned; it has room.
         unsafe { data.as_mut_ptr().cast::<Block>().write_unaligned(block) };
         Self::from_slot(data, tag, form)
     }
 
-    fn from_slot(data: [u8; INLINE_BYTES], tag: u8, form: u8) -> Self {
+    fn from_slot(data: [MaybeUninit<u8>; INLINE_BYTES], tag: u8, form: u8) -> Self {
         Self {
             slot: BlobSlot {
                 data,
@@ -232,9 +255,14 @@ impl<A: Send + Sync + 'static> Value for Blob<A> {
     #[inline]
     fn read(slot: &BlobSlot<A>) -> BlobRef<'_, A> {
         match slot.block() {
-            None => BlobRef::Bytes(slot.tag, &slot.data[..slot.form as usize]),
-            // SAFETY: made by `Blob::bytes`; protected as `Value::read` says.
+            None => {
+                let inline = &slot.data[..slot.form as usize];
+                // SAFETY: the form is the length of the bytes that `Blob::bytes` wrote here.
+                let bytes = unsafe { &*(ptr::from_ref(inline) as *const [u8]) };
+                BlobRef::Bytes(slot.tag, bytes)
+            }
             Some(block) if slot.form == PAYLOAD => {
+                // SAFETY: made by `Blob::bytes`; protected as `Value::read` says.
                 BlobRef::Bytes(slot.tag, unsafe { block.as_bytes() })
             }
             // SAFETY: made by `Blob::object` as an `A`; protected as `Value::read` says.

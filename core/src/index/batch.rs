@@ -62,7 +62,7 @@ impl<K: Key, S: Slot> Root<K, S> {
                     right_edge: true,
                 };
                 let mut children = Children::new();
-                pass.rebuild::<K, S>(place, top, changes, &mut children);
+                pass.rebuild::<K, S>(place, changes, &mut children);
                 (children, top.height)
             }
             None => (pass.leaves(None, changes, changes[0].0, true), 0),
@@ -111,7 +111,6 @@ impl Pass<'_> {
     fn rebuild<K: Key, S: Slot>(
         &mut self,
         place: Place<K>,
-        top: Top,
         changes: &[(K, Change<S>)],
         out: &mut Children<K>,
     ) {
@@ -148,7 +147,7 @@ impl Pass<'_> {
                     height: height - 1,
                     right_edge: right_edge && last,
                 };
-                self.rebuild(place, top, mine, &mut below);
+                self.rebuild::<K, S>(place, mine, &mut below);
             }
         }
         let exempt = right_edge && self.appends;

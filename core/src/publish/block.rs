@@ -5,6 +5,7 @@
 #![allow(unsafe_code)] // allocates and frees raw memory: the ground that nodes and payloads stand on
 
 use std::alloc::{alloc, dealloc, handle_alloc_error, Layout};
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::NonNull;
 
 use crate::sync::{AtomicU16, Ordering, Race};
@@ -140,7 +141,7 @@ impl Block {
         unsafe { self.byte_add(DROPPABLE_OFFSET).cast::<T>().as_ref() }
     }
 
-    /// Frees the block, dropping the value that it holds, if any.
+    /// Frees the block, dropping the value that it holds, if any. A panic of its destructor is contained.
     ///
     /// # Safety
     /// Nobody can reach the block any more, and nobody frees it again.
@@ -150,10 +151,13 @@ impl Block {
         let layout = Self::layout(self.bytes());
         if header.kind == Kind::Droppable {
             // SAFETY: `of_value` wrote this function for the value at this offset; we are its last user.
-            unsafe {
+            let dropped = catch_unwind(AssertUnwindSafe(|| unsafe {
                 let drop_value = self.after_header().cast::<DropFn>().read();
                 drop_value(self.byte_add(DROPPABLE_OFFSET));
-            }
+            }));
+            // A panic was reported by its hook and ends here: whoever frees in passing is in the middle
+            // of something else. What it carried may panic in its turn, so it is not dropped.
+            std::mem::forget(dropped);
         }
         // SAFETY: allocated by `allocate` with this layout; the caller hands over the last use.
         unsafe {

@@ -13,7 +13,7 @@ mod snapshot;
 mod tally;
 mod version;
 
-pub(crate) use block::{Block, Kind, HEADER};
+pub(crate) use block::{Block, Kind, ALIGN, HEADER};
 pub(crate) use edit::Edit;
 pub(crate) use reclaim::{after_grace, Frame, Subtree};
 pub(crate) use version::Roots;

@@ -207,12 +207,11 @@ pub use background::{discard, drain};
 
 #[cfg(not(loom))]
 mod background {
-    use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::mpsc::{channel, Receiver, Sender};
-    use std::sync::{Arc, OnceLock};
+    use std::sync::OnceLock;
     use std::time::Duration;
 
-    use super::epoch;
+    use super::{epoch, Arc, AtomicBool, Ordering};
 
     type Work = Box<dyn FnOnce() + Send>;
 

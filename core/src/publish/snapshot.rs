@@ -146,7 +146,8 @@ impl Registry {
         let slot = self.claim();
         let (mut number, _) = current();
         loop {
-            slot.version.store(number, Ordering::Relaxed);
+            // Release: passes on to `live` what the slot's last release said of its readers.
+            slot.version.store(number, Ordering::Release);
             // This fence pairs with the one in `live`. If the look below still finds `number`
             // current, then whoever later replaces it and looks for snapshots finds ours.
             fence(Ordering::SeqCst);
@@ -200,6 +201,7 @@ impl Registry {
     pub(crate) fn release(&self, place: Place) -> Vec<Parked> {
         // SAFETY: the place was made by this registry, whose slots live as long as it does.
         let slot = unsafe { &*place.0 };
+        // Release: reads through the snapshot come before; pairs with the Acquire in `live`.
         slot.version.store(FREE, Ordering::Release);
         // Pairs with the fence in `park`: either the parker sees the slot free, or we see its pile.
         fence(Ordering::SeqCst);
@@ -212,7 +214,9 @@ impl Registry {
         fence(Ordering::SeqCst);
         let mut live: SmallVec<[(u64, &Slot); SLOTS]> = self
             .slots()
-            .filter_map(|slot| match slot.version.load(Ordering::Relaxed) {
+            // Acquire: pairs with the Release in `release`. Whoever finds a snapshot gone frees what it
+            // alone needed, and its reads come before that.
+            .filter_map(|slot| match slot.version.load(Ordering::Acquire) {
                 FREE | CLAIMED => None,
                 version => Some((version, slot)),
             })
