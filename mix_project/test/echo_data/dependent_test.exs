@@ -1,7 +1,7 @@
 defmodule EchoData.DependentTest do
   use ExUnit.Case, async: true
 
-  alias EchoData.Dependent
+  alias EchoData.{Dependent, UserMix}
 
   # Each test is a few runs of Mix and compiles this library anew.
   @moduletag timeout: 300_000
@@ -17,7 +17,7 @@ defmodule EchoData.DependentTest do
   end
 
   test "compiles and runs", %{dir: dir} do
-    assert {output, 0} = Dependent.mix(dir, ["run", "-e", "Dependent.report()"])
+    assert {output, 0} = UserMix.run(dir, ["run", "-e", "Dependent.report()"])
     assert output =~ "gated #{@snowflake} with #{@library}"
   end
 
@@ -27,7 +27,7 @@ defmodule EchoData.DependentTest do
     File.cp!(@library, ready)
 
     assert {output, 0} =
-             Dependent.mix(
+             UserMix.run(
                dir,
                ["do", "deps.compile", "--force,", "run", "-e", "Dependent.report()"],
                path: "/nonexistent",
@@ -38,21 +38,21 @@ defmodule EchoData.DependentTest do
   end
 
   test "is told in one sentence that cargo is missing", %{dir: dir} do
-    assert {output, 1} = Dependent.mix(dir, ["deps.compile", "--force"], path: "/nonexistent")
+    assert {output, 1} = UserMix.run(dir, ["deps.compile", "--force"], path: "/nonexistent")
     assert output =~ "** (Mix) cargo was not found: install Rust"
     refute_stack_trace(output)
   end
 
   test "is told in one sentence that the build failed", %{dir: dir} do
     env = [{"CARGO", System.find_executable("false")}]
-    assert {output, 1} = Dependent.mix(dir, ["deps.compile", "--force"], env: env)
+    assert {output, 1} = UserMix.run(dir, ["deps.compile", "--force"], env: env)
     assert output =~ "** (Mix) cargo could not build echo_data_nif (exit status 1)"
     refute_stack_trace(output)
   end
 
   test "is told in one sentence that ECHO_DATA_NIF_PATH names no file", %{dir: dir} do
     env = [{"ECHO_DATA_NIF_PATH", "/nonexistent.so"}]
-    assert {output, 1} = Dependent.mix(dir, ["deps.compile", "--force"], env: env)
+    assert {output, 1} = UserMix.run(dir, ["deps.compile", "--force"], env: env)
     assert output =~ "** (Mix) ECHO_DATA_NIF_PATH is /nonexistent.so, and there is no such file"
     refute_stack_trace(output)
   end

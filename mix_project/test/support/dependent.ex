@@ -11,25 +11,6 @@ defmodule EchoData.Dependent do
     File.write!(Path.join(dir, "lib/dependent.ex"), source())
   end
 
-  @doc """
-  Runs Mix there as a user would, in an operating system process: the output and the exit status.
-
-  `path` becomes the `PATH` that Mix sees, `env` is added to the environment.
-  """
-  @spec mix(Path.t(), [String.t()], path: String.t(), env: [{String.t(), String.t()}]) ::
-          {String.t(), non_neg_integer}
-  def mix(dir, args, options \\ []) do
-    path = Keyword.get(options, :path, System.get_env("PATH"))
-    env = [{"MIX_ENV", "dev"}, {"MIX_QUIET", "1"} | Keyword.get(options, :env, [])]
-    start_mix = "System.put_env(\"PATH\", #{inspect(path)}); Mix.start(); Mix.CLI.main()"
-
-    System.cmd("elixir", ["-e", start_mix | args],
-      cd: dir,
-      env: env,
-      stderr_to_stdout: true
-    )
-  end
-
   defp mix_exs(echo_data) do
     """
     defmodule Dependent.MixProject do
