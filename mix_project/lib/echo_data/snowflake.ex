@@ -50,7 +50,7 @@ defmodule EchoData.Snowflake do
   Fixes the node id of this VM: the application environment's `config :echo_data, node_id: 0..1023`, or
   else a hash of `node()`.
 
-  A second call answers `:ok` and changes nothing, whatever it asks for.
+  A second call answers `:ok` and changes nothing.
   """
   @spec start() :: :ok
   def start, do: start(default_node_id())
