@@ -3,109 +3,174 @@
 
 use std::ops::Range;
 
-use smallvec::SmallVec;
-
 use crate::value::Slot;
 
 use super::node::{Inner, Leaf};
 use super::{Key, Root, Top};
 
-/// A leaf on the way, and how to get to the next one.
-struct Cursor<'g, K, S> {
-    path: SmallVec<[(Inner<'g, K>, usize); 8]>,
-    leaf: Leaf<'g, K, S>,
-    /// The next entry to give; for a walk backwards, the one after it.
-    at: usize,
+/// Neighbouring entries of one leaf, given from either end. One number moves for each entry: a scan
+/// is as fast as that number comes back from the store buffer.
+struct Run<'g, K, S> {
+    keys: &'g [K],
+    slots: &'g [S],
+    range: Range<usize>,
 }
 
-impl<'g, K: Key, S: Slot> Cursor<'g, K, S> {
-    /// A cursor before the entry at `position`, which may be one past the last.
-    fn new(top: Top, entries: usize, position: usize) -> Self {
-        let mut path = SmallVec::new();
-        let (mut node, mut extent, mut inside) = (top.node, entries, position);
+impl<'g, K: Key, S: Slot> Run<'g, K, S> {
+    const EMPTY: Self = Self {
+        keys: &[],
+        slots: &[],
+        range: 0..0,
+    };
+
+    fn new(leaf: &Leaf<'g, K, S>, range: Range<usize>) -> Self {
+        let (keys, slots) = (leaf.keys(), leaf.slots());
+        assert!(range.end <= keys.len() && keys.len() == slots.len());
+        Self { keys, slots, range }
+    }
+
+    #[inline]
+    fn entry(&self, at: usize) -> (&'g K, &'g S) {
+        // SAFETY: the range only shrinks, and began within both slices.
+        unsafe { (self.keys.get_unchecked(at), self.slots.get_unchecked(at)) }
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<(&'g K, &'g S)> {
+        let at = self.range.next()?;
+        Some(self.entry(at))
+    }
+
+    #[inline]
+    fn next_back(&mut self) -> Option<(&'g K, &'g S)> {
+        let at = self.range.next_back()?;
+        Some(self.entry(at))
+    }
+
+    fn nth(&mut self, n: usize) -> Option<(&'g K, &'g S)> {
+        let at = self.range.nth(n)?;
+        Some(self.entry(at))
+    }
+
+    fn len(&self) -> usize {
+        self.range.len()
+    }
+}
+
+/// One end of a walk: the entries at hand, and the way to the next leaf.
+struct End<'g, K, S> {
+    run: Run<'g, K, S>,
+    /// The parent of the leaf at hand and the leaf's place in it, if the walk came by there. With it
+    /// the next leaf is one step away; without it, or at the parent's edge, one descent.
+    parent: Option<(Inner<'g, K>, usize)>,
+}
+
+impl<'g, K: Key, S: Slot> End<'g, K, S> {
+    const START: Self = Self {
+        run: Run::EMPTY,
+        parent: None,
+    };
+
+    /// The neighbour of the leaf at hand, to the right (`step` 1) or left (-1), under the same parent.
+    fn sibling(&mut self, top: Top, step: isize) -> Option<Leaf<'g, K, S>> {
+        let (inner, at) = self.parent.as_mut()?;
+        let next = at.checked_add_signed(step)?;
+        let &node = inner.children().get(next)?;
+        *at = next;
+        self.prefetch_beyond(step);
+        Some(top.leaf(node))
+    }
+
+    /// The leaf of the entry at `position`, and the place of that entry in the leaf.
+    fn locate(&mut self, top: Top, entries: usize, position: usize) -> (Leaf<'g, K, S>, usize) {
+        let tail_start = entries - top.tail_len as usize;
+        if position >= tail_start {
+            self.parent = None;
+            return (top.leaf(top.tail), position - tail_start);
+        }
+        let (mut node, mut inside) = (top.node, position);
         for _ in 0..top.height {
             // SAFETY: nodes reached from a protected root are protected; above height 0 they are inner.
             let inner = unsafe { Inner::new(node) };
             let at = inner.child_at(inside);
-            path.push((inner, at));
+            inside -= inner.starts()[at];
             node = inner.children()[at];
-            let child = inner.extent(at, extent);
-            (extent, inside) = (child.len(), inside - child.start);
+            self.parent = Some((inner, at));
         }
-        Self {
-            path,
-            // SAFETY: as above; the counts give the leaf's length.
-            leaf: unsafe { Leaf::new(node, extent) },
-            at: inside,
-        }
+        (top.leaf(node), inside)
     }
 
-    /// Moves to the neighbouring leaf on the right (`step` 1) or left (-1), if there is one.
-    fn move_leaf(&mut self, top: Top, step: isize) -> bool {
-        let Some(turn) = self.path.iter().rposition(|(inner, at)| {
-            at.checked_add_signed(step)
-                .is_some_and(|next| next < inner.width())
-        }) else {
-            return false;
-        };
-        let (inner, at) = &mut self.path[turn];
-        *at = at.wrapping_add_signed(step);
-        let mut node = inner.children()[*at];
-        for level in turn + 1..self.path.len() {
-            // SAFETY: as in `new`.
-            let inner = unsafe { Inner::new(node) };
-            let at = if step > 0 { 0 } else { inner.width() - 1 };
-            self.path[level] = (inner, at);
-            node = inner.children()[at];
-        }
-        let len = if node == top.tail {
-            top.tail_len as usize
-        } else {
-            node.width()
-        };
-        // SAFETY: as in `new`; every leaf but the rightmost is as long as it is wide.
-        self.leaf = unsafe { Leaf::new(node, len) };
-        self.prefetch_beyond(step);
-        true
-    }
-
-    /// Asks for the leaf after the present one, so that it is near when the walk gets there.
+    /// Asks for the leaf after the one at hand, so that it is near when the walk gets there.
     fn prefetch_beyond(&self, step: isize) {
-        if let Some((inner, at)) = self.path.last() {
+        if let Some((inner, at)) = self.parent {
             let next = at.wrapping_add_signed(step);
             if let Some(&node) = inner.children().get(next) {
-                Leaf::<K, S>::prefetch(node);
+                Leaf::<K, S>::prefetch_whole(node);
             }
         }
     }
 }
 
 /// The entries at a range of positions, in key order, from either end.
-pub struct Entries<'g, K, S> {
+pub(crate) struct Entries<'g, K, S> {
     top: Option<Top>,
     entries: usize,
-    front: Option<Cursor<'g, K, S>>,
-    back: Option<Cursor<'g, K, S>>,
+    /// Positions that are in no run yet.
     range: Range<usize>,
+    front: End<'g, K, S>,
+    back: End<'g, K, S>,
 }
 
 impl<K: Key, S: Slot> Root<K, S> {
     /// The entries at `positions`, which are cut to what there is. O(log n), then amortised O(1) each.
+    #[inline]
     pub(crate) fn entries(&self, positions: Range<usize>) -> Entries<'_, K, S> {
         let end = positions.end.min(self.entries);
         Entries {
             top: self.top,
             entries: self.entries,
-            front: None,
-            back: None,
             range: positions.start.min(end)..end,
+            front: End::START,
+            back: End::START,
         }
     }
 }
 
 impl<'g, K: Key, S: Slot> Entries<'g, K, S> {
-    fn cursor_at(&self, position: usize) -> Option<Cursor<'g, K, S>> {
-        self.top.map(|top| Cursor::new(top, self.entries, position))
+    /// Takes the next leaf from the front. False when there is none.
+    #[inline(never)]
+    fn refill_front(&mut self) -> bool {
+        let Some(top) = self.top.filter(|_| !self.range.is_empty()) else {
+            return false;
+        };
+        let (leaf, start) = match self.front.sibling(top, 1) {
+            Some(leaf) => (leaf, 0),
+            None => self.front.locate(top, self.entries, self.range.start),
+        };
+        let end = leaf.len().min(start + self.range.len());
+        self.front.run = Run::new(&leaf, start..end);
+        self.range.start += end - start;
+        true
+    }
+
+    /// Takes the next leaf from the back. False when there is none.
+    #[inline(never)]
+    fn refill_back(&mut self) -> bool {
+        let Some(top) = self.top.filter(|_| !self.range.is_empty()) else {
+            return false;
+        };
+        let (leaf, end) = match self.back.sibling(top, -1) {
+            Some(leaf) => (leaf, leaf.len()),
+            None => {
+                let last = self.range.end - 1;
+                let (leaf, at) = self.back.locate(top, self.entries, last);
+                (leaf, at + 1)
+            }
+        };
+        let start = end.saturating_sub(self.range.len());
+        self.back.run = Run::new(&leaf, start..end);
+        self.range.end -= end - start;
+        true
     }
 }
 
@@ -114,31 +179,38 @@ impl<'g, K: Key, S: Slot> Iterator for Entries<'g, K, S> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.range.is_empty() {
-            return None;
+        loop {
+            if let Some(entry) = self.front.run.next() {
+                return Some(entry);
+            }
+            if !self.refill_front() {
+                return self.back.run.next();
+            }
         }
-        if self.front.is_none() {
-            self.front = self.cursor_at(self.range.start);
-        }
-        let cursor = self.front.as_mut()?;
-        if cursor.at == cursor.leaf.len() {
-            cursor.move_leaf(self.top?, 1);
-            cursor.at = 0;
-        }
-        let at = cursor.at;
-        cursor.at += 1;
-        self.range.start += 1;
-        Some((&cursor.leaf.keys()[at], &cursor.leaf.slots()[at]))
     }
 
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.range.len(), Some(self.range.len()))
+        let len = self.front.run.len() + self.range.len() + self.back.run.len();
+        (len, Some(len))
     }
 
+    /// O(log n): the entries in between are passed over without looking at them.
     fn nth(&mut self, n: usize) -> Option<Self::Item> {
-        self.range.start = self.range.start.saturating_add(n).min(self.range.end);
-        self.front = None;
+        let at_hand = self.front.run.len();
+        if n < at_hand {
+            return self.front.run.nth(n);
+        }
+        let beyond = (n - at_hand).min(self.range.len());
+        if beyond > 0 {
+            self.front = End::START;
+            self.range.start += beyond;
+        } else {
+            self.front.run = Run::EMPTY;
+        }
+        if self.range.is_empty() {
+            return self.back.run.nth(n - at_hand - beyond);
+        }
         self.next()
     }
 }
@@ -146,21 +218,14 @@ impl<'g, K: Key, S: Slot> Iterator for Entries<'g, K, S> {
 impl<K: Key, S: Slot> DoubleEndedIterator for Entries<'_, K, S> {
     #[inline]
     fn next_back(&mut self) -> Option<Self::Item> {
-        if self.range.is_empty() {
-            return None;
+        loop {
+            if let Some(entry) = self.back.run.next_back() {
+                return Some(entry);
+            }
+            if !self.refill_back() {
+                return self.front.run.next_back();
+            }
         }
-        if self.back.is_none() {
-            self.back = self.cursor_at(self.range.end);
-        }
-        let cursor = self.back.as_mut()?;
-        if cursor.at == 0 {
-            cursor.move_leaf(self.top?, -1);
-            cursor.at = cursor.leaf.len();
-        }
-        cursor.at -= 1;
-        self.range.end -= 1;
-        let at = cursor.at;
-        Some((&cursor.leaf.keys()[at], &cursor.leaf.slots()[at]))
     }
 }
 

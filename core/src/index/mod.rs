@@ -52,6 +52,21 @@ struct Top {
     tail: Block,
 }
 
+impl Top {
+    /// A leaf of this tree, in its full length.
+    #[inline]
+    fn leaf<'g, K: Key, S: Slot>(self, node: Block) -> Leaf<'g, K, S> {
+        let len = if node == self.tail {
+            self.tail_len as usize
+        } else {
+            node.width()
+        };
+        // SAFETY: `node` was reached from a protected root, which protects it; every leaf but the
+        // rightmost is as long as it is wide.
+        unsafe { Leaf::new(node, len) }
+    }
+}
+
 impl<K: Key, S: Slot> Root<K, S> {
     const EMPTY: Self = Self {
         top: None,
@@ -67,9 +82,7 @@ impl<K: Key, S: Slot> Root<K, S> {
 
     /// The rightmost leaf, if there are entries.
     fn tail(&self) -> Option<Leaf<'_, K, S>> {
-        // SAFETY: the root protects its nodes for as long as it is borrowed, and covers `tail_len`.
-        self.top
-            .map(|top| unsafe { Leaf::new(top.tail, top.tail_len as usize) })
+        self.top.map(|top| top.leaf(top.tail))
     }
 
     fn subtree(&self) -> Option<Subtree> {

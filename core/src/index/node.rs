@@ -8,6 +8,7 @@
 //! into the spare room of the rightmost leaf without any older version noticing.
 #![allow(unsafe_code)] // lays out and reads raw node memory
 
+use std::hint::select_unpredictable;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::ptr;
@@ -105,6 +106,12 @@ impl<'g, K: Copy + Ord, S: Copy> Leaf<'g, K, S> {
             let start = self.block.byte_add(Self::slots_offset(self.block.width()));
             std::slice::from_raw_parts(start.cast().as_ptr(), self.len)
         }
+    }
+
+    /// Asks for all lines of a full leaf, which is about to be copied.
+    #[inline]
+    pub(crate) fn prefetch_whole(block: Block) {
+        prefetch_lines(block, Self::bytes(LEAF));
     }
 
     /// Where `key` is or would be.
@@ -407,14 +414,13 @@ fn bound<K>(keys: &[K], before: impl Fn(&K) -> bool) -> usize {
     let mut size = keys.len();
     while size > 1 {
         let half = size / 2;
-        base += if before(&keys[base + half - 1]) {
-            half
-        } else {
-            0
-        };
+        // SAFETY: `base + size` never passes the end, and `0 < half < size`.
+        let probe = unsafe { keys.get_unchecked(base + half - 1) };
+        base = select_unpredictable(before(probe), base + half, base);
         size -= half;
     }
-    base + usize::from(size == 1 && before(&keys[base]))
+    // SAFETY: as above, with one key left.
+    base + usize::from(size == 1 && before(unsafe { keys.get_unchecked(base) }))
 }
 
 /// Asks the memory for the block's first `bytes`, a line at a time. The block may be shorter: its width

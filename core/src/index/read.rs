@@ -24,13 +24,7 @@ impl<K: Key, S: Slot> Root<K, S> {
             node = inner.children()[inner.child_of(key)];
             Self::prefetch(node, height);
         }
-        let len = if node == top.tail {
-            top.tail_len as usize
-        } else {
-            node.width()
-        };
-        // SAFETY: as above; every leaf but the rightmost is as long as it is wide.
-        Some(unsafe { Leaf::new(node, len) })
+        Some(top.leaf(node))
     }
 
     #[inline]
@@ -79,13 +73,7 @@ impl<K: Key, S: Slot> Root<K, S> {
             }
         }
         for (leaf, node) in leaves.iter_mut().zip(nodes).take(keys.len()) {
-            let len = if node == top.tail {
-                top.tail_len as usize
-            } else {
-                node.width()
-            };
-            // SAFETY: as in `leaf_of`.
-            *leaf = Some(unsafe { Leaf::new(node, len) });
+            *leaf = Some(top.leaf(node));
         }
         leaves
     }

@@ -104,20 +104,19 @@ impl<K: Key, S: Slot> Root<K, S> {
     fn path_to<'g>(&self, top: Top, key: &K) -> (Path<'g, K>, Leaf<'g, K, S>) {
         let mut path = Path::new();
         let mut node = top.node;
-        for _ in 0..top.height {
+        for height in (0..top.height).rev() {
             // SAFETY: nodes reached from a protected root are protected; above height 0 they are inner.
             let inner = unsafe { Inner::new(node) };
             let at = inner.child_of(key);
             path.push((inner, at));
             node = inner.children()[at];
+            if height == 0 {
+                Leaf::<K, S>::prefetch_whole(node);
+            } else {
+                Inner::<K>::prefetch(node);
+            }
         }
-        let len = if node == top.tail {
-            top.tail_len as usize
-        } else {
-            node.width()
-        };
-        // SAFETY: as above; every leaf but the rightmost is as long as it is wide.
-        (path, unsafe { Leaf::new(node, len) })
+        (path, top.leaf(node))
     }
 
     /// Puts `copy` in the place of `leaf`, copying the path above it.

@@ -10,6 +10,8 @@ use std::ptr::NonNull;
 
 use crate::sync::{AtomicU16, Ordering, Race};
 
+use super::pool;
+
 /// Every block is aligned for any key or value of up to this alignment.
 pub(crate) const ALIGN: usize = 16;
 
@@ -59,18 +61,17 @@ const DROPPABLE_OFFSET: usize = (size_of::<Header>() + size_of::<DropFn>()).next
 impl Block {
     /// Allocates a block of `bytes` in all. Its contents after the header are uninitialised.
     pub(crate) fn allocate(kind: Kind, width: usize, filled: usize, bytes: usize) -> Self {
-        let size = u32::try_from(bytes).expect("a block is under 4 GiB");
-        let layout = Self::layout(bytes);
-        // SAFETY: the layout is never empty, since `bytes` covers the header.
-        let raw = unsafe { alloc(layout) }.cast::<Header>();
-        let Some(pointer) = NonNull::new(raw) else {
-            handle_alloc_error(layout)
+        debug_assert!(bytes >= size_of::<Header>());
+        let (memory, bytes) = match kind {
+            Kind::Leaf | Kind::Inner => (pool::allocate(bytes), pool::rounded(bytes)),
+            Kind::Payload | Kind::Droppable => (Self::allocate_payload(bytes), bytes),
         };
+        let pointer = memory.cast::<Header>();
         // SAFETY: freshly allocated, large and aligned enough for the header, and not shared yet.
         unsafe {
             pointer.write(Header {
                 birth: 0,
-                bytes: size,
+                bytes: u32::try_from(bytes).expect("a block is under 4 GiB"),
                 kind,
                 width: width as u8,
                 claimed: AtomicU16::new(filled as u16),
@@ -80,9 +81,14 @@ impl Block {
         Self(pointer)
     }
 
-    fn layout(bytes: usize) -> Layout {
-        debug_assert!(bytes >= size_of::<Header>());
+    fn payload_layout(bytes: usize) -> Layout {
         Layout::from_size_align(bytes, ALIGN).expect("a block is under 4 GiB")
+    }
+
+    fn allocate_payload(bytes: usize) -> NonNull<u8> {
+        let layout = Self::payload_layout(bytes);
+        // SAFETY: the layout is never empty, since `bytes` covers the header.
+        NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout))
     }
 
     /// A payload of plain bytes.
@@ -146,10 +152,9 @@ impl Block {
     /// # Safety
     /// Nobody can reach the block any more, and nobody frees it again.
     pub(crate) unsafe fn free(self) {
-        let header = self.header();
-        header.race.free();
-        let layout = Self::layout(self.bytes());
-        if header.kind == Kind::Droppable {
+        let (kind, bytes) = (self.kind(), self.bytes());
+        self.header().race.free();
+        if kind == Kind::Droppable {
             // SAFETY: `of_value` wrote this function for the value at this offset; we are its last user.
             let dropped = catch_unwind(AssertUnwindSafe(|| unsafe {
                 let drop_value = self.after_header().cast::<DropFn>().read();
@@ -159,10 +164,16 @@ impl Block {
             // of something else. What it carried may panic in its turn, so it is not dropped.
             std::mem::forget(dropped);
         }
-        // SAFETY: allocated by `allocate` with this layout; the caller hands over the last use.
+        // SAFETY: the caller hands over the last use; allocated by `allocate`, for this kind, with
+        // this size.
         unsafe {
             self.0.drop_in_place();
-            dealloc(self.0.as_ptr().cast(), layout);
+            match kind {
+                Kind::Leaf | Kind::Inner => pool::release(self.0.cast(), bytes),
+                Kind::Payload | Kind::Droppable => {
+                    dealloc(self.0.as_ptr().cast(), Self::payload_layout(bytes));
+                }
+            }
         }
     }
 

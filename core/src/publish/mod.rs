@@ -8,6 +8,7 @@
 
 mod block;
 mod edit;
+mod pool;
 mod reclaim;
 mod snapshot;
 mod tally;
