@@ -46,6 +46,7 @@ impl Index {
         tail: &mut Option<(Block, usize)>,
     ) {
         if height == 0 {
+            // SAFETY: reached from a protected root; the counts give its length.
             let leaf = unsafe { Leaf::<u64, Inline<u64>>::new(node, entries) };
             assert!(
                 leaf.keys().windows(2).all(|pair| pair[0] < pair[1]),
@@ -69,6 +70,7 @@ impl Index {
             }
             return;
         }
+        // SAFETY: reached from a protected root; above height 0 there are inner nodes.
         let inner = unsafe { Inner::<u64>::new(node) };
         let width = inner.width();
         assert!(width <= INNER && width >= if is_root { 2 } else { 1 });

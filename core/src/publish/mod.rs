@@ -72,7 +72,7 @@ impl<R: Roots> Published<R> {
             replaced: Blocks::new(),
         };
         Self {
-            current: AtomicPtr::new(Box::into_raw(Box::new(first))),
+            current: AtomicPtr::new(first.into_raw()),
             shared: Arc::new(Shared::new()),
         }
     }
@@ -139,7 +139,7 @@ impl<R: Roots> Published<R> {
         born.versions += 1;
         born.bytes += Version::<R>::BYTES as u64;
         let mut replaced = edit.take_replaced();
-        let next = Box::into_raw(Box::new(Version {
+        let next = Version {
             number,
             roots,
             born,
@@ -150,7 +150,8 @@ impl<R: Roots> Published<R> {
             } else {
                 std::mem::take(&mut replaced)
             },
-        }));
+        }
+        .into_raw();
         // Release: whoever loads `next` sees the nodes and tail slots written for it; pairs with the
         // Acquire in `pin`, `update` and `hold`. Acquire: a later hand-over by this thread sees the
         // whole chain behind the version that it replaces.
@@ -159,8 +160,8 @@ impl<R: Roots> Published<R> {
             .compare_exchange(current, next, Ordering::AcqRel, Ordering::Relaxed)
             .is_ok();
         if !won {
-            // SAFETY: never shared. A version's record does not own the blocks that it names.
-            drop(unsafe { Box::from_raw(next) });
+            // SAFETY: never shared.
+            drop(unsafe { Version::from_raw(next) });
             return false;
         }
         let cut = edit.take_cut();

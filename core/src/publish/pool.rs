@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::ptr::NonNull;
 
 /// Sizes are rounded up to this many bytes: a cache line, so that no two blocks share one.
-const GRAIN: usize = 64;
+pub(super) const GRAIN: usize = 64;
 /// Blocks of up to this many grains are recycled: every node of eight-byte keys and values of sixteen.
 const CLASSES: usize = 32;
 /// Blocks kept of each size. A thread keeps at most `64 × (1 + … + 32) × KEPT` bytes, about 1 MB, and

@@ -1,8 +1,11 @@
 //! Versions: immutable records of a store's roots, each linked to what it replaced.
 #![allow(unsafe_code)] // owns the chain of replaced versions and frees it
 
+use std::ptr::NonNull;
+
 use super::block::Block;
 use super::edit::Blocks;
+use super::pool;
 use super::tally::Tally;
 
 /// The roots of all indexes of one store, as one value.
@@ -48,7 +51,29 @@ unsafe impl<R: Sync> Sync for Version<R> {}
 
 impl<R> Version<R> {
     /// The bytes of a version's own record.
-    pub(crate) const BYTES: usize = size_of::<Self>();
+    pub(crate) const BYTES: usize = pool::rounded(size_of::<Self>());
+
+    /// Moves the record to the heap.
+    pub(crate) fn into_raw(self) -> *mut Self {
+        const { assert!(align_of::<Self>() <= pool::GRAIN) };
+        let memory = pool::allocate(size_of::<Self>()).cast::<Self>();
+        // SAFETY: new memory of this size, aligned to a grain.
+        unsafe { memory.write(self) };
+        memory.as_ptr()
+    }
+
+    /// Takes the record back, and frees its memory. The record does not own the blocks that it names.
+    ///
+    /// # Safety
+    /// `record` comes from `into_raw` and nobody else reads it any more.
+    pub(crate) unsafe fn from_raw(record: *mut Self) -> Self {
+        // SAFETY: as the caller says.
+        unsafe {
+            let version = record.read();
+            pool::release(NonNull::new_unchecked(record).cast(), size_of::<Self>());
+            version
+        }
+    }
 }
 
 /// Replaced versions, newest first, owned by whoever frees them.
@@ -67,8 +92,8 @@ impl<R> Chain<R> {
         let mut freed = Tally::default();
         let mut next = self.0;
         while !next.is_null() {
-            // SAFETY: records come from `Box::into_raw` and are owned by this chain alone.
-            let version = unsafe { Box::from_raw(next) };
+            // SAFETY: the records of a chain are owned by it alone.
+            let version = unsafe { Version::from_raw(next) };
             for &block in &version.replaced {
                 visit(block, version.number);
             }
