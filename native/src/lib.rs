@@ -3,12 +3,26 @@
 
 mod atoms;
 mod base62;
+mod batch;
 mod branded_id;
 mod error;
+mod handle;
+mod ordered;
+mod property_store;
+mod refusal;
+mod registry;
+mod rows;
 mod snowflake;
+mod term;
+mod timeline;
+mod timeslice;
 
 /// glibc's malloc is the larger part of a write to a small store: see `Cargo.toml`.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-rustler::init!("Elixir.EchoData.Native");
+rustler::init!("Elixir.EchoData.Native", load = load);
+
+fn load(env: rustler::Env<'_>, _info: rustler::Term<'_>) -> bool {
+    term::open_type(env)
+}

@@ -10,6 +10,12 @@ defmodule EchoData.Native do
   @type snowflake :: 0..0x7FFF_FFFF_FFFF_FFFF
   @type node_id :: 0..1023
 
+  @typedoc "An ordered store: a reference, or the name or pid of its process; any other term is `:closed`."
+  @type store :: term
+  @type refused :: {:error, :namespace | :invalid} | :closed
+  @type refused_at :: {:error, {:namespace | :invalid, non_neg_integer}} | :closed
+  @type listed :: {:ok, list} | {:more, term} | refused
+
   def load, do: :erlang.load_nif(EchoData.NativeLibrary.load_path(), 0)
 
   @spec base62_encode(snowflake) :: <<_::88>>
@@ -53,6 +59,78 @@ defmodule EchoData.Native do
 
   @spec bcs_gate(term, term) :: {:ok, snowflake} | {:error, :namespace | :invalid}
   def bcs_gate(_id, _namespace), do: not_loaded()
+
+  @spec property_store_new(term, atom) :: reference | :closed
+  def property_store_new(_namespace, _name), do: not_loaded()
+
+  @spec timeline_new(term, :public | :protected | :private) :: reference | :closed
+  def timeline_new(_namespace, _access), do: not_loaded()
+
+  @spec timeline_put_by_snowflake(reference, term, term) :: :ok | :closed
+  def timeline_put_by_snowflake(_timeline, _snowflake, _value), do: not_loaded()
+
+  @spec timeline_append(reference, term) :: <<_::112>> | :closed
+  def timeline_append(_timeline, _value), do: not_loaded()
+
+  @spec ordered_put(store, term, term) :: :ok | refused
+  def ordered_put(_store, _id, _value), do: not_loaded()
+
+  @spec ordered_get(store, term) :: {:ok, term} | {:error, :not_found} | refused
+  def ordered_get(_store, _id), do: not_loaded()
+
+  @spec ordered_delete(store, term) :: :ok | {:error, :not_found} | refused
+  def ordered_delete(_store, _id), do: not_loaded()
+
+  @spec ordered_take(store, term) :: {:ok, term} | {:error, :not_found} | refused
+  def ordered_take(_store, _id), do: not_loaded()
+
+  @spec ordered_get_many(store, [term]) :: {:ok, list} | refused_at
+  def ordered_get_many(_store, _ids), do: not_loaded()
+
+  @spec ordered_put_many(store, [term]) :: :ok | {:more | :staged, term} | refused_at
+  def ordered_put_many(_store, _rows), do: not_loaded()
+
+  @spec ordered_put_more(store, term) :: {:more | :staged, term} | refused_at
+  def ordered_put_more(_store, _continuation), do: not_loaded()
+
+  @spec ordered_put_staged(store, term) :: :ok | :closed
+  def ordered_put_staged(_store, _batch), do: not_loaded()
+
+  @spec ordered_page(store, :asc | :desc, term, pos_integer, boolean) :: listed
+  def ordered_page(_store, _order, _cursor, _count, _values), do: not_loaded()
+
+  @spec ordered_window(store, term, term, boolean) :: listed
+  def ordered_window(_store, _low, _high, _values), do: not_loaded()
+
+  @spec ordered_slice(store, non_neg_integer, non_neg_integer, boolean) :: listed
+  def ordered_slice(_store, _first, _count, _values), do: not_loaded()
+
+  @spec ordered_more(term) :: listed
+  def ordered_more(_continuation), do: not_loaded()
+
+  @spec ordered_count(store, term, term) :: {:ok, non_neg_integer} | refused
+  def ordered_count(_store, _low, _high), do: not_loaded()
+
+  @spec ordered_size(store) :: non_neg_integer | :closed
+  def ordered_size(_store), do: not_loaded()
+
+  @spec ordered_namespace(store) :: <<_::24>> | :closed
+  def ordered_namespace(_store), do: not_loaded()
+
+  @spec ordered_info(store) :: %{atom => non_neg_integer} | :closed
+  def ordered_info(_store), do: not_loaded()
+
+  @spec ordered_left(store) :: %{atom => non_neg_integer} | nil | :closed
+  def ordered_left(_store), do: not_loaded()
+
+  @spec ordered_hold(store) :: reference | :held | :closed
+  def ordered_hold(_store), do: not_loaded()
+
+  @spec ordered_close(store) :: :ok | :closed
+  def ordered_close(_store), do: not_loaded()
+
+  @spec drain() :: :ok
+  def drain, do: not_loaded()
 
   defp not_loaded, do: :erlang.nif_error(:nif_not_loaded)
 end

@@ -1,0 +1,134 @@
+defmodule EchoData.Ordered do
+  @moduledoc false
+  # What property stores and timelines have in common: checked arguments, and work that takes more than one
+  # native call. A store is whatever the native functions take; `:closed` is for the caller to interpret.
+
+  import EchoData.Argument, only: [refuse!: 3]
+
+  alias EchoData.Native
+
+  # Ids that are looked up in one native call.
+  @lookups 1024
+
+  # Rows that an enumeration reads at a time.
+  @chunk 256
+
+  @type order :: :asc | :desc
+  @type cursor :: EchoData.BrandedId.t() | EchoData.Snowflake.t() | nil
+  @type refused :: {:error, :namespace | :invalid} | :closed
+  @type refused_at :: {:error, {:namespace | :invalid, non_neg_integer}} | :closed
+
+  @doc "Raises unless `n` is a positive integer."
+  @spec count!(term) :: pos_integer
+  def count!(n) when is_integer(n) and n > 0, do: n
+  def count!(n), do: refuse!("n", "a positive integer", n)
+
+  @doc "The cursor and the `:values` option of a page; raises for any other option."
+  @spec page_options!(keyword, atom, boolean) :: {cursor, boolean}
+  def page_options!([], _cursor, values), do: {nil, values}
+
+  def page_options!(options, cursor, values) do
+    options = Keyword.validate!(options, [{cursor, nil}, values: values])
+    {options[cursor], boolean!(options[:values])}
+  end
+
+  @doc "The `:values` option; raises for any other option."
+  @spec values!(keyword, boolean) :: boolean
+  def values!([], values), do: values
+
+  def values!(options, values),
+    do: options |> Keyword.validate!(values: values) |> Keyword.fetch!(:values) |> boolean!()
+
+  @doc "Up to `n` rows of a page that begins beyond a cursor."
+  @spec page(term, order, cursor, term, boolean) :: {:ok, list} | refused
+  def page(store, order, cursor, n, values),
+    do: store |> Native.ordered_page(order, cursor, count!(n), values) |> finish()
+
+  @doc "The rows from `low` on and below `high`."
+  @spec window(term, cursor, cursor, boolean) :: {:ok, list} | refused
+  def window(store, low, high, values),
+    do: store |> Native.ordered_window(low, high, values) |> finish()
+
+  @doc "The rows at positions that are counted from the oldest."
+  @spec slice(term, non_neg_integer, non_neg_integer) :: {:ok, list} | refused
+  def slice(store, first, count),
+    do: store |> Native.ordered_slice(first, count, true) |> finish()
+
+  @doc "The rows of the ids that are there, all of one moment."
+  @spec get_many(term, [term]) :: {:ok, [{term, term}]} | refused_at
+  def get_many(store, ids) when is_list(ids) do
+    if length(ids) <= @lookups,
+      do: Native.ordered_get_many(store, ids),
+      else: with_moment(store, &get_parts(&1, Enum.chunk_every(ids, @lookups), 0))
+  end
+
+  def get_many(_store, ids), do: refuse!("ids", "a list", ids)
+
+  @doc "Puts all rows, or none."
+  @spec put_many(term, [term]) :: :ok | refused_at
+  def put_many(store, rows) when is_list(rows),
+    do: store |> Native.ordered_put_many(rows) |> publish(store)
+
+  def put_many(_store, rows), do: refuse!("rows", "a list of {id, value}", rows)
+
+  @doc "Reduces over all rows of a moment, oldest first, as `Enumerable.reduce/3` does."
+  @spec reduce(term, Enumerable.acc(), Enumerable.reducer()) :: Enumerable.result()
+  def reduce(moment, acc, fun), do: reduce([], 0, moment, acc, fun)
+
+  defp finish({:more, continuation}), do: continuation |> Native.ordered_more() |> finish()
+  defp finish(answer), do: answer
+
+  defp publish({:more, continuation}, store),
+    do: store |> Native.ordered_put_more(continuation) |> publish(store)
+
+  defp publish({:staged, batch}, store), do: Native.ordered_put_staged(store, batch)
+  defp publish(answer, _store), do: answer
+
+  defp get_parts(_moment, [], _position), do: {:ok, []}
+
+  defp get_parts(moment, [ids | parts], position) do
+    with {:ok, rows} <- Native.ordered_get_many(moment, ids),
+         {:ok, rest} <- get_parts(moment, parts, position + @lookups) do
+      {:ok, rows ++ rest}
+    else
+      {:error, {reason, at}} -> {:error, {reason, position + at}}
+      :closed -> :closed
+    end
+  end
+
+  defp with_moment(store, fun) do
+    case Native.ordered_hold(store) do
+      :closed ->
+        :closed
+
+      :held ->
+        fun.(store)
+
+      moment ->
+        try do
+          fun.(moment)
+        after
+          Native.ordered_close(moment)
+        end
+    end
+  end
+
+  defp reduce(_rows, _position, _moment, {:halt, acc}, _fun), do: {:halted, acc}
+
+  defp reduce(rows, position, moment, {:suspend, acc}, fun),
+    do: {:suspended, acc, &reduce(rows, position, moment, &1, fun)}
+
+  defp reduce([row | rows], position, moment, {:cont, acc}, fun),
+    do: reduce(rows, position, moment, fun.(row, acc), fun)
+
+  defp reduce([], position, moment, {:cont, acc}, fun) do
+    case slice(moment, position, @chunk) do
+      {:ok, []} -> {:done, acc}
+      {:ok, rows} -> reduce(rows, position + @chunk, moment, {:cont, acc}, fun)
+      :closed -> raise ArgumentError, "the store is closed"
+    end
+  end
+
+  defp boolean!(values) when is_boolean(values), do: values
+  defp boolean!(values), do: refuse!("values", "a boolean", values)
+end

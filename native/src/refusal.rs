@@ -1,0 +1,57 @@
+//! Why an operation was not done, and how the caller hears of it.
+
+use std::borrow::Cow;
+
+use echo_data_core::id::GateError;
+use rustler::{Encoder, Env, NifResult, Term};
+
+use crate::{atoms, error};
+
+/// Why an operation was not done. Nothing was touched.
+pub(crate) enum Refusal {
+    /// The store is closed, or no store is known by that name.
+    Closed,
+    /// An id was not let in.
+    Gate(GateError),
+    /// The id at this position of a list was not let in.
+    GateAt(GateError, usize),
+    /// The call was wrong: the message names the argument, or the rule.
+    Misuse(Cow<'static, str>),
+    /// The state of the VM does not allow it.
+    Native(rustler::Error),
+}
+
+impl From<GateError> for Refusal {
+    fn from(error: GateError) -> Self {
+        Self::Gate(error)
+    }
+}
+
+impl Refusal {
+    /// `:closed`, `{:error, reason}`, `{:error, {reason, position}}` or an exception.
+    #[cold]
+    fn answer(self, env: Env<'_>) -> NifResult<Term<'_>> {
+        match self {
+            Self::Closed => Ok(atoms::closed().encode(env)),
+            Self::Gate(error) => Ok((atoms::error(), reason(error)).encode(env)),
+            Self::GateAt(error, position) => {
+                Ok((atoms::error(), (reason(error), position)).encode(env))
+            }
+            Self::Misuse(message) => Err(error::argument(message)),
+            Self::Native(error) => Err(error),
+        }
+    }
+}
+
+fn reason(error: GateError) -> rustler::Atom {
+    match error {
+        GateError::Namespace { .. } => atoms::namespace(),
+        GateError::Invalid => atoms::invalid(),
+    }
+}
+
+/// What a NIF answers for an outcome.
+#[inline]
+pub(crate) fn answer<'a>(env: Env<'a>, outcome: Result<Term<'a>, Refusal>) -> NifResult<Term<'a>> {
+    outcome.or_else(|refusal| refusal.answer(env))
+}

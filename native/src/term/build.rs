@@ -1,0 +1,99 @@
+//! Terms from their parts, without the intermediate vectors of the safe builders.
+#![allow(unsafe_code)] // calls the VM's term constructors
+
+use rustler::sys::{
+    enif_make_list_cell, enif_make_list_from_array, enif_make_map_from_arrays,
+    enif_make_tuple_from_array, ErlNifTerm,
+};
+use rustler::{Env, Term};
+
+/// The word of a term: for an atom or a pid of this VM, its identity.
+#[inline]
+pub(crate) fn word(term: ErlNifTerm) -> u64 {
+    // SAFETY: `ErlNifTerm` is a transparent wrapper of the VM's word.
+    let word: usize = unsafe { std::mem::transmute(term) };
+    word as u64
+}
+
+/// The atom of a word.
+///
+/// # Safety
+/// The word was taken from an atom of this VM.
+#[inline]
+pub(super) unsafe fn atom(word: u64) -> ErlNifTerm {
+    // SAFETY: as in `word`; atoms are immediate and live as long as the VM.
+    unsafe { std::mem::transmute(word as usize) }
+}
+
+/// `{first, second}`.
+#[inline]
+pub(crate) fn pair<'a>(env: Env<'a>, first: Term<'a>, second: Term<'a>) -> Term<'a> {
+    // SAFETY: both terms are of `env`.
+    unsafe { Term::new(env, tuple(env, &[first.as_c_arg(), second.as_c_arg()])) }
+}
+
+/// `[head | tail]`.
+#[inline]
+pub(crate) fn cell<'a>(env: Env<'a>, head: Term<'a>, tail: Term<'a>) -> Term<'a> {
+    // SAFETY: both terms are of `env`.
+    unsafe {
+        let list = enif_make_list_cell(env.as_c_arg(), head.as_c_arg(), tail.as_c_arg());
+        Term::new(env, list)
+    }
+}
+
+/// # Safety
+/// Here and below: the terms are of `env`.
+#[inline]
+pub(super) unsafe fn tuple(env: Env<'_>, elements: &[ErlNifTerm]) -> ErlNifTerm {
+    // SAFETY: the array has as many terms as it says.
+    unsafe { enif_make_tuple_from_array(env.as_c_arg(), elements.as_ptr(), elements.len() as u32) }
+}
+
+/// # Safety
+/// As [`tuple`].
+pub(super) unsafe fn list(env: Env<'_>, elements: &[ErlNifTerm]) -> ErlNifTerm {
+    // SAFETY: as in `tuple`.
+    unsafe { enif_make_list_from_array(env.as_c_arg(), elements.as_ptr(), elements.len() as u32) }
+}
+
+/// `[elements | tail]`.
+///
+/// # Safety
+/// As [`tuple`].
+pub(super) unsafe fn improper_list(
+    env: Env<'_>,
+    elements: &[ErlNifTerm],
+    tail: ErlNifTerm,
+) -> ErlNifTerm {
+    let prepend = |tail, &head| {
+        // SAFETY: as in `tuple`.
+        unsafe { enif_make_list_cell(env.as_c_arg(), head, tail) }
+    };
+    elements.iter().rev().fold(tail, prepend)
+}
+
+/// `None` when two keys are the same.
+///
+/// # Safety
+/// As [`tuple`].
+#[inline]
+pub(super) unsafe fn map(
+    env: Env<'_>,
+    keys: &[ErlNifTerm],
+    values: &[ErlNifTerm],
+) -> Option<ErlNifTerm> {
+    assert_eq!(keys.len(), values.len(), "a map has a value for every key");
+    let mut map = std::mem::MaybeUninit::uninit();
+    // SAFETY: both arrays have this many terms; the map is written when the answer is not 0.
+    unsafe {
+        let made = enif_make_map_from_arrays(
+            env.as_c_arg(),
+            keys.as_ptr(),
+            values.as_ptr(),
+            keys.len(),
+            map.as_mut_ptr(),
+        );
+        (made != 0).then(|| map.assume_init())
+    }
+}

@@ -1,0 +1,35 @@
+//! Time that a NIF takes from its scheduler, reported so that neighbours get their turn.
+
+use std::time::{Duration, Instant};
+
+use rustler::{schedule, Env};
+
+/// What a NIF does at most in one call when the work can be continued in another.
+const BUDGET: Duration = Duration::from_micros(400);
+
+/// One percent of what the VM grants a process in one turn, a millisecond.
+const PERCENT: Duration = Duration::from_micros(10);
+
+/// A stretch of work on a scheduler thread.
+pub(crate) struct Timeslice {
+    begin: Instant,
+}
+
+impl Timeslice {
+    pub(crate) fn begin() -> Self {
+        Self {
+            begin: Instant::now(),
+        }
+    }
+
+    /// Whether the rest of the work should be left to another call.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.begin.elapsed() > BUDGET
+    }
+
+    /// Reports the time that passed to the scheduler of the calling process.
+    pub(crate) fn end(self, env: Env<'_>) {
+        let percent = self.begin.elapsed().as_micros() / PERCENT.as_micros();
+        schedule::consume_timeslice(env, percent.clamp(1, 100) as i32);
+    }
+}
