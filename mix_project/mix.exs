@@ -20,6 +20,9 @@ defmodule EchoData.MixProject do
     [mod: {EchoData.Application, []}, extra_applications: [:logger]]
   end
 
-  defp elixirc_paths(:test), do: ["lib", "test/support"]
-  defp elixirc_paths(_env), do: ["lib"]
+  # The demo, and the ETS twin that it shares with tests and benches, are not for applications: those compile
+  # their dependencies in :prod.
+  defp elixirc_paths(:prod), do: ["lib"]
+  defp elixirc_paths(:test), do: ["test/support" | elixirc_paths(:dev)]
+  defp elixirc_paths(_env), do: ["lib", "twin", "demo"]
 end
