@@ -47,7 +47,7 @@ fn an_empty_store_answers_everything() {
         assert_eq!((view.count(..), view.positions(..)), (0, 0..0));
         assert_eq!(view.iter().next(), None);
         assert_eq!(view.iter().next_back(), None);
-        assert_eq!(view.iter().nth(0), None);
+        assert_eq!(view.iter().nth(1), None);
         assert_eq!(view.slice(0..usize::MAX).size_hint(), (0, Some(0)));
         assert_eq!(view.range(3..9).count(), 0);
         let mut found = Vec::new();
@@ -220,7 +220,7 @@ fn rows_can_be_taken_from_both_ends_in_any_order() {
             }
         }
         assert_eq!(
-            (rows.next(), rows.next_back(), rows.nth(0)),
+            (rows.next(), rows.next_back(), rows.nth(1)),
             (None, None, None)
         );
     }

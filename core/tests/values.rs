@@ -6,7 +6,7 @@ mod common;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::Arc;
 
-use common::{eventually, settle_all, Live, Tracked};
+use common::{eventually, settle_all, Grenade, Live, Tracked};
 use echo_data_core::{drain, Blob, BlobRef, Boxed, OrderedStore, Value};
 
 /// Puts enough values to need several nodes, and reads each back.
@@ -297,20 +297,8 @@ fn a_destructor_may_use_the_store() {
 /// freed with it, not of reclamation as a whole.
 #[test]
 fn a_destructor_that_panics_stops_nothing() {
-    struct Grenade(Tracked);
-
-    impl Drop for Grenade {
-        fn drop(&mut self) {
-            assert!(
-                !self.0.number().is_multiple_of(100),
-                "meant: {}",
-                self.0.number()
-            );
-        }
-    }
-
     let live = Live::default();
-    let value = |number| Boxed(Grenade(live.value(number)));
+    let value = |number| Boxed(Grenade::new(number, &live));
     let store = OrderedStore::new();
     let gauge = store.gauge();
     for number in 0..3000 {

@@ -3,8 +3,9 @@
 #![allow(dead_code)] // each test binary uses its part
 
 use std::ops::RangeBounds;
+use std::panic;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
 use echo_data_core::{drain, Gauge, Tally};
@@ -62,6 +63,35 @@ impl Drop for Tracked {
         assert_eq!(self.number, !self.check, "a value was dropped twice");
         self.check = self.number;
         self.live.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// A value whose destructor panics every so often.
+pub struct Grenade(Tracked);
+
+impl Grenade {
+    /// Panics when it is dropped if `number` is a multiple of 100.
+    pub fn new(number: u64, live: &Live) -> Self {
+        static QUIET: Once = Once::new();
+        QUIET.call_once(|| {
+            let report = panic::take_hook();
+            panic::set_hook(Box::new(move |info| {
+                if info.payload_as_str() != Some(Self::MEANT) {
+                    report(info);
+                }
+            }));
+        });
+        Self(live.value(number))
+    }
+
+    const MEANT: &str = "a panic that is meant";
+}
+
+impl Drop for Grenade {
+    fn drop(&mut self) {
+        if self.0.number().is_multiple_of(100) {
+            panic!("{}", Self::MEANT);
+        }
     }
 }
 
