@@ -33,3 +33,15 @@ impl Timeslice {
         schedule::consume_timeslice(env, percent.clamp(1, 100) as i32);
     }
 }
+
+/// Bytes of values that are encoded or decoded in a hundredth of a timeslice, at the least.
+const BYTES_PER_PERCENT: usize = 10 << 10;
+
+/// Reports the work on one value. The clock is not read: nearly every value is small.
+#[inline]
+pub(crate) fn report_bytes(env: Env<'_>, bytes: usize) {
+    let percent = bytes / BYTES_PER_PERCENT;
+    if percent > 0 {
+        schedule::consume_timeslice(env, percent.min(100) as i32);
+    }
+}

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 
 use super::shared::Shared;
 use super::*;
+use crate::timeslice;
 
 /// Terms that wait for their container, without an allocation for a map of up to 32 keys.
 type Stack = SmallVec<[ErlNifTerm; 64]>;
@@ -19,6 +20,7 @@ pub(crate) fn decode<'a>(env: Env<'a>, value: BlobRef<'_, Shared>) -> Term<'a> {
         BlobRef::Bytes(first, rest) => (first, rest, None),
         BlobRef::Object(first, shared) => (first, shared.bytes(), Some(shared)),
     };
+    timeslice::report_bytes(env, input.len());
     let mut machine = Machine {
         env,
         input,

@@ -3,17 +3,27 @@
 
 use std::mem::MaybeUninit;
 
-use rustler::sys::*;
+use rustler::sys::{
+    enif_get_tuple, enif_map_iterator_create, enif_map_iterator_destroy,
+    enif_map_iterator_get_pair, enif_map_iterator_next, ErlNifMapIteratorEntry, ErlNifTerm,
+};
 use rustler::{Binary, Term, TermType};
 use smallvec::SmallVec;
 
 use super::*;
 use crate::refusal::Refusal;
+use crate::timeslice;
+
+/// Terms that are looked at together, without an allocation for a map of up to 32 keys.
+type Terms = SmallVec<[ErlNifTerm; 64]>;
+
+/// Bytes that nearly every value fits in.
+const USUAL: usize = 256;
 
 /// What is still to be written, last first.
 enum Work {
     Term(ErlNifTerm),
-    /// A container whose operands have been written: its operations and its count.
+    /// A container whose operands have been written.
     Close(Container, usize),
 }
 
@@ -30,11 +40,16 @@ enum Container {
 ///
 /// # Errors
 /// Misuse, when the term is nested deeper than [`DEPTH`] or larger than a blob can be.
+#[inline]
 pub(crate) fn encode(term: Term<'_>) -> Result<Value, Refusal> {
+    if let Ok(integer) = term.decode() {
+        let form = Integer::new(integer);
+        return Ok(Value::bytes(form.operation, form.operand()));
+    }
     let mut encoder = Encoder {
         term,
-        output: SmallVec::new(),
-        work: SmallVec::new(),
+        output: Vec::with_capacity(USUAL),
+        work: Vec::new(),
         depth: 0,
         shares: false,
     };
@@ -46,6 +61,7 @@ pub(crate) fn encode(term: Term<'_>) -> Result<Value, Refusal> {
     if rest.len() > Value::MAX {
         return Err(Refusal::Misuse("value must be smaller than 4 GiB".into()));
     }
+    timeslice::report_bytes(term.get_env(), rest.len());
     Ok(if encoder.shares {
         Value::object(first, Shared::new(rest))
     } else {
@@ -53,10 +69,40 @@ pub(crate) fn encode(term: Term<'_>) -> Result<Value, Refusal> {
     })
 }
 
+/// An integer as it is written.
+struct Integer {
+    operation: u8,
+    operand: [u8; 8],
+    length: usize,
+}
+
+impl Integer {
+    #[inline]
+    fn new(integer: i64) -> Self {
+        let (operation, length) = match integer {
+            0..=0x7F => (SMALL + integer as u8, 0),
+            -0x80..=0x7F => (INT8, 1),
+            -0x8000..=0x7FFF => (INT16, 2),
+            -0x8000_0000..=0x7FFF_FFFF => (INT32, 4),
+            _ => (INT64, 8),
+        };
+        Self {
+            operation,
+            operand: integer.to_le_bytes(),
+            length,
+        }
+    }
+
+    fn operand(&self) -> &[u8] {
+        &self.operand[..self.length]
+    }
+}
+
 struct Encoder<'a> {
+    /// The whole term.
     term: Term<'a>,
-    output: SmallVec<[u8; 256]>,
-    work: SmallVec<[Work; 32]>,
+    output: Vec<u8>,
+    work: Vec<Work>,
     depth: usize,
     /// Whether there is a binary that is to be read back without a copy.
     shares: bool,
@@ -67,10 +113,7 @@ impl<'a> Encoder<'a> {
         self.write(self.term)?;
         while let Some(work) = self.work.pop() {
             match work {
-                Work::Term(term) => {
-                    // SAFETY: a part of the term that is encoded.
-                    self.write(unsafe { Term::new(self.term.get_env(), term) })?;
-                }
+                Work::Term(term) => self.write(self.part(term))?,
                 Work::Close(container, count) => {
                     self.depth -= 1;
                     self.close(container, count);
@@ -81,6 +124,17 @@ impl<'a> Encoder<'a> {
     }
 
     fn write(&mut self, term: Term<'a>) -> Result<(), Refusal> {
+        match self.write_leaf(term) {
+            None => Ok(()),
+            Some(TermType::Map) => self.map(term),
+            Some(TermType::Tuple) => self.tuple(term),
+            Some(_) => self.list(term),
+        }
+    }
+
+    /// Writes a term that is no container; answers what it is if it is one.
+    #[inline]
+    fn write_leaf(&mut self, term: Term<'a>) -> Option<TermType> {
         match term.get_type() {
             TermType::Integer => match term.decode() {
                 Ok(integer) => self.integer(integer),
@@ -92,35 +146,28 @@ impl<'a> Encoder<'a> {
                 Err(_) => self.external(term),
             },
             TermType::Float => match term.decode::<f64>() {
-                Ok(float) => self.fixed(FLOAT, &float.to_bits().to_le_bytes()),
+                Ok(float) => self.fixed(FLOAT, float.to_bits().to_le_bytes()),
                 Err(_) => self.external(term),
             },
-            TermType::Map => return self.open_map(term),
-            TermType::Tuple => return self.open_tuple(term),
-            TermType::List => return self.open_list(term),
+            TermType::List if term.is_empty_list() => self.output.push(NIL),
+            kind @ (TermType::Map | TermType::Tuple | TermType::List) => return Some(kind),
             _ => self.external(term),
         }
-        Ok(())
+        None
     }
 
+    #[inline]
     fn integer(&mut self, integer: i64) {
-        if let 0..=0x7F = integer {
-            self.output.push(SMALL + integer as u8);
-        } else if let Ok(integer) = i8::try_from(integer) {
-            self.fixed(INT8, &integer.to_le_bytes());
-        } else if let Ok(integer) = i16::try_from(integer) {
-            self.fixed(INT16, &integer.to_le_bytes());
-        } else if let Ok(integer) = i32::try_from(integer) {
-            self.fixed(INT32, &integer.to_le_bytes());
-        } else {
-            self.fixed(INT64, &integer.to_le_bytes());
-        }
+        let form = Integer::new(integer);
+        self.output.push(form.operation);
+        self.output.extend_from_slice(form.operand());
     }
 
+    #[inline]
     fn atom(&mut self, word: u64) {
         match u32::try_from(word) {
-            Ok(word) => self.fixed(ATOM32, &word.to_le_bytes()),
-            Err(_) => self.fixed(ATOM64, &word.to_le_bytes()),
+            Ok(word) => self.fixed(ATOM32, word.to_le_bytes()),
+            Err(_) => self.fixed(ATOM64, word.to_le_bytes()),
         }
     }
 
@@ -143,13 +190,70 @@ impl<'a> Encoder<'a> {
         self.output.extend_from_slice(&bytes);
     }
 
-    fn open(&mut self, container: Container, count: usize) -> Result<(), Refusal> {
+    fn tuple(&mut self, term: Term<'a>) -> Result<(), Refusal> {
+        let (mut arity, mut elements) = (0, std::ptr::null());
+        // SAFETY: the term is a tuple of this environment; the VM answers where its elements are, and
+        // they stay there for the whole call.
+        let elements = unsafe {
+            let env = term.get_env().as_c_arg();
+            enif_get_tuple(env, term.as_c_arg(), &mut arity, &mut elements);
+            match arity {
+                0 => &[],
+                _ => std::slice::from_raw_parts(elements, arity as usize),
+            }
+        };
+        self.container(Container::Tuple, elements.len(), elements)
+    }
+
+    fn list(&mut self, term: Term<'a>) -> Result<(), Refusal> {
+        let mut elements = Terms::new();
+        let mut tail = term;
+        while let Ok((head, rest)) = tail.list_get_cell() {
+            elements.push(head.as_c_arg());
+            tail = rest;
+        }
+        let count = elements.len();
+        if tail.is_empty_list() {
+            return self.container(Container::List, count, &elements);
+        }
+        elements.push(tail.as_c_arg());
+        self.container(Container::Improper, count, &elements)
+    }
+
+    fn map(&mut self, term: Term<'a>) -> Result<(), Refusal> {
+        let (mut keys, mut values) = (Terms::new(), Terms::new());
+        for_each_pair(term, |key, value| {
+            keys.push(key);
+            values.push(value);
+        });
+        let count = keys.len();
+        keys.append(&mut values);
+        self.container(Container::Map, count, &keys)
+    }
+
+    /// Writes a container, or as much of it as there is before a container inside.
+    fn container(
+        &mut self,
+        container: Container,
+        count: usize,
+        operands: &[ErlNifTerm],
+    ) -> Result<(), Refusal> {
         if self.depth == DEPTH {
             let message = format!("value must not be nested deeper than {DEPTH}");
             return Err(Refusal::Misuse(message.into()));
         }
-        self.depth += 1;
-        self.work.push(Work::Close(container, count));
+        let inner = operands
+            .iter()
+            .position(|&operand| self.write_leaf(self.part(operand)).is_some());
+        match inner {
+            None => self.close(container, count),
+            Some(inner) => {
+                self.depth += 1;
+                self.work.push(Work::Close(container, count));
+                let rest = operands[inner..].iter().rev();
+                self.work.extend(rest.map(|&operand| Work::Term(operand)));
+            }
+        }
         Ok(())
     }
 
@@ -169,62 +273,17 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    fn open_tuple(&mut self, term: Term<'a>) -> Result<(), Refusal> {
-        let (mut arity, mut elements) = (0, std::ptr::null());
-        // SAFETY: the term is a tuple of this environment; the VM answers where its elements are, and
-        // they stay there for the whole call.
-        let elements = unsafe {
-            let env = term.get_env().as_c_arg();
-            enif_get_tuple(env, term.as_c_arg(), &mut arity, &mut elements);
-            match arity {
-                0 => &[],
-                _ => std::slice::from_raw_parts(elements, arity as usize),
-            }
-        };
-        self.open(Container::Tuple, elements.len())?;
-        self.work
-            .extend(elements.iter().rev().map(|&element| Work::Term(element)));
-        Ok(())
+    /// A term that is a part of the term that is encoded.
+    #[inline]
+    fn part(&self, term: ErlNifTerm) -> Term<'a> {
+        // SAFETY: a part is of the same environment as the whole.
+        unsafe { Term::new(self.term.get_env(), term) }
     }
 
-    fn open_list(&mut self, term: Term<'a>) -> Result<(), Refusal> {
-        if term.is_empty_list() {
-            self.output.push(NIL);
-            return Ok(());
-        }
-        let place = self.work.len();
-        self.open(Container::List, 0)?;
-        let mut tail = term;
-        while let Some((head, rest)) = split(tail) {
-            self.work.push(Work::Term(head.as_c_arg()));
-            tail = rest;
-        }
-        let count = self.work.len() - place - 1;
-        self.work[place] = Work::Close(Container::List, count);
-        if !tail.is_empty_list() {
-            self.work[place] = Work::Close(Container::Improper, count);
-            self.work.push(Work::Term(tail.as_c_arg()));
-        }
-        self.work[place + 1..].reverse();
-        Ok(())
-    }
-
-    fn open_map(&mut self, term: Term<'a>) -> Result<(), Refusal> {
-        self.open(Container::Map, term.map_size().unwrap_or(0))?;
-        let place = self.work.len();
-        let mut values: SmallVec<[Work; 32]> = SmallVec::new();
-        for_each_pair(term, |key, value| {
-            self.work.push(Work::Term(key));
-            values.push(Work::Term(value));
-        });
-        self.work.append(&mut values);
-        self.work[place..].reverse();
-        Ok(())
-    }
-
-    fn fixed(&mut self, operation: u8, bytes: &[u8]) {
+    #[inline]
+    fn fixed<const N: usize>(&mut self, operation: u8, operand: [u8; N]) {
         self.output.push(operation);
-        self.output.extend_from_slice(bytes);
+        self.output.extend_from_slice(&operand);
     }
 
     fn count(&mut self, mut count: usize) {
@@ -233,27 +292,6 @@ impl<'a> Encoder<'a> {
             count >>= 7;
         }
         self.output.push(count as u8);
-    }
-}
-
-/// The head and the tail of a list that is not empty.
-fn split(list: Term<'_>) -> Option<(Term<'_>, Term<'_>)> {
-    let env = list.get_env();
-    let (mut head, mut tail) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-    // SAFETY: both are written, as terms of this environment, when the answer is not 0.
-    unsafe {
-        let split = enif_get_list_cell(
-            env.as_c_arg(),
-            list.as_c_arg(),
-            head.as_mut_ptr(),
-            tail.as_mut_ptr(),
-        );
-        (split != 0).then(|| {
-            (
-                Term::new(env, head.assume_init()),
-                Term::new(env, tail.assume_init()),
-            )
-        })
     }
 }
 
