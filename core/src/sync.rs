@@ -23,11 +23,16 @@ pub(crate) mod epoch {
     pub(crate) use crossbeam_epoch::{pin, Guard};
 }
 
-/// A short wait after a lost race, longer each time, that never blocks the scheduler for long.
+/// A short wait after a lost race.
+///
+/// Two writers that take turns pay for every cache line twice over, so a loser stays away long enough
+/// for the winner to get several writes done: from one microsecond, doubling to sixteen.
 pub(crate) mod backoff {
     #[cfg(not(loom))]
     pub(crate) fn pause(attempt: u32) {
-        for _ in 0..(1_u32 << attempt.min(6)) {
+        use std::time::{Duration, Instant};
+        let until = Instant::now() + Duration::from_nanos(500 << attempt.min(5));
+        while Instant::now() < until {
             std::hint::spin_loop();
         }
     }

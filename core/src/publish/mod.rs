@@ -22,6 +22,7 @@ pub(crate) use version::Roots;
 pub use reclaim::{discard, drain};
 pub use tally::Tally;
 
+use std::ops::RangeInclusive;
 use std::ptr;
 
 use crate::sync::{backoff, epoch, Arc, AtomicPtr, Ordering};
@@ -31,12 +32,14 @@ use reclaim::{dispose_later, Garbage, Shared};
 use snapshot::Place;
 use version::{Chain, Version};
 
-/// Bytes of replaced versions and blocks that one store keeps before it hands them over. Reclaiming by
-/// bytes and not by calls makes the hand-over rare for small writes and prompt for large ones.
-const LIMBO_BYTES: usize = if cfg!(any(test, tiny_nodes, loom)) {
-    256
+/// How many bytes of replaced versions and blocks a store keeps before it hands them over: an eighth
+/// of what it holds, within these bounds. Reclaiming by bytes and not by calls makes the hand-over rare
+/// for small writes and prompt for large ones; the bounds keep small stores small and the garbage of
+/// large ones in the cache.
+const LIMBO_BYTES: RangeInclusive<u64> = if cfg!(any(test, tiny_nodes, loom)) {
+    256..=512
 } else {
-    64 << 10
+    8 << 10..=64 << 10
 };
 
 /// Attempts after which a writer that keeps losing renews its epoch guard, so that it does not hold up
@@ -68,6 +71,7 @@ impl<R: Roots> Published<R> {
                 ..Tally::default()
             },
             limbo: 0,
+            handed_over: 0,
             previous: ptr::null_mut(),
             replaced: Blocks::new(),
         };
@@ -133,8 +137,10 @@ impl<R: Roots> Published<R> {
         // SAFETY: the caller loaded it under `guard`.
         let version = unsafe { &*current };
         let number = version.number + 1;
-        let limbo = version.limbo + edit.replaced_bytes() + Version::<R>::BYTES;
-        let hand_over = limbo > LIMBO_BYTES || edit.has_cut();
+        let limbo = version.limbo + (edit.replaced_bytes() + Version::<R>::BYTES) as u64;
+        let reachable = version.born.bytes.saturating_sub(version.handed_over);
+        let limit = (reachable / 8).clamp(*LIMBO_BYTES.start(), *LIMBO_BYTES.end());
+        let hand_over = limbo > limit || edit.has_cut();
         let mut born = version.born.plus(edit.tally());
         born.versions += 1;
         born.bytes += Version::<R>::BYTES as u64;
@@ -144,6 +150,7 @@ impl<R: Roots> Published<R> {
             roots,
             born,
             limbo: if hand_over { 0 } else { limbo },
+            handed_over: version.handed_over + if hand_over { limbo } else { 0 },
             previous: if hand_over { ptr::null_mut() } else { current },
             replaced: if hand_over {
                 Blocks::new()

@@ -35,7 +35,9 @@ pub(crate) struct Version<R> {
     /// Everything that was ever published in this store up to this version.
     pub(crate) born: Tally,
     /// Bytes waiting in the chain of versions below.
-    pub(crate) limbo: usize,
+    pub(crate) limbo: u64,
+    /// Bytes handed to the reclaimer so far, cut subtrees not counted.
+    pub(crate) handed_over: u64,
     /// The version that this one replaced, if it has not been handed to the reclaimer yet: the list
     /// of garbage is the chain of versions itself, so retiring costs no atomic operation of its own.
     pub(crate) previous: *mut Version<R>,
