@@ -59,7 +59,7 @@ defmodule EchoData.Ordered do
   def get_many(store, ids) when is_list(ids) do
     if length(ids) <= @lookups,
       do: Native.ordered_get_many(store, ids),
-      else: with_moment(store, &get_parts(&1, Enum.chunk_every(ids, @lookups), 0))
+      else: with_moment(store, &get_parts(Enum.chunk_every(ids, @lookups), &1, 0, []))
   end
 
   def get_many(_store, ids), do: refuse!("ids", "a list", ids)
@@ -84,13 +84,12 @@ defmodule EchoData.Ordered do
   defp publish({:staged, batch}, store), do: Native.ordered_put_staged(store, batch)
   defp publish(answer, _store), do: answer
 
-  defp get_parts(_moment, [], _position), do: {:ok, []}
+  defp get_parts([], _moment, _position, rows),
+    do: {:ok, rows |> Enum.reverse() |> Enum.concat()}
 
-  defp get_parts(moment, [ids | parts], position) do
-    with {:ok, rows} <- Native.ordered_get_many(moment, ids),
-         {:ok, rest} <- get_parts(moment, parts, position + @lookups) do
-      {:ok, rows ++ rest}
-    else
+  defp get_parts([ids | parts], moment, position, rows) do
+    case Native.ordered_get_many(moment, ids) do
+      {:ok, part} -> get_parts(parts, moment, position + @lookups, [part | rows])
       {:error, {reason, at}} -> {:error, {reason, position + at}}
       :closed -> :closed
     end
