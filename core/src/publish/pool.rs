@@ -14,8 +14,9 @@ pub(super) const GRAIN: usize = 64;
 /// Blocks of up to this many grains are recycled: every node of eight-byte keys and values of sixteen.
 const CLASSES: usize = 32;
 /// Blocks kept of each size. A thread keeps at most `64 × (1 + … + 32) × KEPT` bytes, about 1 MB, and
-/// only after it has freed that much.
-const KEPT: usize = 32;
+/// only after it has freed that much. With shrunken nodes it keeps none, so that a sanitizer run with
+/// them sees every use after a free.
+const KEPT: usize = if cfg!(tiny_nodes) { 0 } else { 32 };
 
 /// The bytes that [`allocate`] sets aside for `bytes`.
 pub(super) const fn rounded(bytes: usize) -> usize {
