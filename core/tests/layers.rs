@@ -202,12 +202,17 @@ fn the_core_does_not_know_who_uses_it() {
     }
 }
 
+/// `sync.rs`, and what stands in for the real thing under loom.
+fn is_door(path: &str) -> bool {
+    path == "core/src/sync.rs" || path.starts_with("core/src/sync/")
+}
+
 #[test]
 fn shared_memory_has_one_door() {
     for (path, text) in rust("core/src") {
         let name = path.rsplit('/').next().unwrap_or_default();
         // Models run on loom's own threads.
-        if path == "core/src/sync.rs" || name == "tests.rs" || name.starts_with("loom") {
+        if is_door(&path) || name == "tests.rs" || name.starts_with("loom") {
             continue;
         }
         let code = code(&text);
@@ -220,6 +225,21 @@ fn shared_memory_has_one_door() {
             "{path} names epochs past sync.rs"
         );
         assert!(!code.contains("loom::"), "{path} names loom past sync.rs");
+    }
+}
+
+#[test]
+fn the_design_names_every_file_with_atomics() {
+    let design = read(&root().join("core/docs/design.md"));
+    let (_, orderings) = design.split_once("\n## Orderings\n").expect("the section");
+    for (path, text) in rust("core/src") {
+        if !is_door(&path) && code(&text).contains("Ordering::") {
+            let path = path.trim_start_matches("core/src/");
+            assert!(
+                orderings.contains(&format!("`{path}`")),
+                "no ordering of {path}"
+            );
+        }
     }
 }
 
