@@ -16,9 +16,16 @@ pub(crate) use loom::sync::{
     Arc,
 };
 
-pub(crate) use race::Race;
+#[cfg(loom)]
+mod loom_model;
+
+#[cfg(loom)]
+pub(crate) use loom_model::{epoch, race};
+
+pub(crate) use race::{bury, Race};
 
 /// Epoch-based reclamation: who reads now, and what may be freed after them.
+#[cfg(not(loom))]
 pub(crate) mod epoch {
     pub(crate) use crossbeam_epoch::{pin, Guard};
 }
@@ -65,42 +72,11 @@ mod race {
         #[inline(always)]
         pub(crate) fn free(&self) {}
     }
-}
 
-#[cfg(loom)]
-mod race {
-    use loom::cell::UnsafeCell;
-
-    pub(crate) struct Race {
-        whole: UnsafeCell<()>,
-        slots: Vec<UnsafeCell<()>>,
-    }
-
-    impl Race {
-        pub(crate) fn new(slots: usize) -> Self {
-            Self {
-                whole: UnsafeCell::new(()),
-                slots: (0..slots).map(|_| UnsafeCell::new(())).collect(),
-            }
-        }
-
-        pub(crate) fn read(&self, slots: std::ops::Range<usize>) {
-            self.whole.with(|_| ());
-            for slot in &self.slots[slots] {
-                slot.with(|_| ());
-            }
-        }
-
-        pub(crate) fn write(&self, slot: usize) {
-            self.whole.with(|_| ());
-            self.slots[slot].with_mut(|_| ());
-        }
-
-        pub(crate) fn free(&self) {
-            self.whole.with_mut(|_| ());
-            for slot in &self.slots {
-                slot.with_mut(|_| ());
-            }
-        }
+    /// Gives memory back. Under loom this is put off, so that a witness in the memory can still tell of
+    /// a late access.
+    #[inline(always)]
+    pub(crate) fn bury(free: impl FnOnce()) {
+        free();
     }
 }

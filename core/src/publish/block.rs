@@ -8,7 +8,7 @@ use std::alloc::{alloc, dealloc, handle_alloc_error, Layout};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::NonNull;
 
-use crate::sync::{AtomicU16, Ordering, Race};
+use crate::sync::{bury, AtomicU16, Ordering, Race};
 
 use super::pool;
 
@@ -170,9 +170,9 @@ impl Block {
             self.0.drop_in_place();
             match kind {
                 Kind::Leaf | Kind::Inner => pool::release(self.0.cast(), bytes),
-                Kind::Payload | Kind::Droppable => {
+                Kind::Payload | Kind::Droppable => bury(move || {
                     dealloc(self.0.as_ptr().cast(), Self::payload_layout(bytes));
-                }
+                }),
             }
         }
     }

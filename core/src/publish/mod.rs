@@ -25,7 +25,7 @@ pub use tally::Tally;
 use std::ops::RangeInclusive;
 use std::ptr;
 
-use crate::sync::{backoff, epoch, Arc, AtomicPtr, Ordering};
+use crate::sync::{backoff, epoch, Arc, AtomicPtr, Ordering, Race};
 
 use edit::Blocks;
 use reclaim::{dispose_later, Garbage, Shared};
@@ -44,7 +44,7 @@ const LIMBO_BYTES: RangeInclusive<u64> = if cfg!(any(test, tiny_nodes, loom)) {
 
 /// Attempts after which a writer that keeps losing renews its epoch guard, so that it does not hold up
 /// reclamation.
-const ATTEMPTS_PER_GUARD: u32 = 16;
+const ATTEMPTS_PER_GUARD: u32 = if cfg!(loom) { 1 } else { 16 };
 
 /// What a change decided on the version that it was shown.
 pub(crate) enum Outcome<T> {
@@ -74,6 +74,7 @@ impl<R: Roots> Published<R> {
             handed_over: 0,
             previous: ptr::null_mut(),
             replaced: Blocks::new(),
+            race: Race::new(0),
         };
         Self {
             current: AtomicPtr::new(first.into_raw()),
@@ -88,9 +89,11 @@ impl<R: Roots> Published<R> {
         // Acquire: pairs with the exchange in `try_publish`; the version's nodes, and the tail slots
         // that its length covers, are seen as they were when it was published.
         let current = self.current.load(Ordering::Acquire);
+        // SAFETY: loaded under the guard, and retired only after being replaced.
+        let version = unsafe { &*current };
+        version.race.read(0..0);
         Pinned {
-            // SAFETY: loaded under the guard, and retired only after being replaced.
-            version: unsafe { &*current },
+            version,
             _guard: guard,
         }
     }
@@ -105,6 +108,7 @@ impl<R: Roots> Published<R> {
             let current = self.current.load(Ordering::Acquire);
             // SAFETY: as in `pin`.
             let version = unsafe { &*current };
+            version.race.read(0..0);
             edit.begin(version.number + 1);
             // SAFETY: used only below, under the same guard, and then by the version that replaces
             // the original.
@@ -121,7 +125,8 @@ impl<R: Roots> Published<R> {
             backoff::pause(attempt);
             if attempt % ATTEMPTS_PER_GUARD == 0 {
                 edit.forget_claims();
-                guard.repin();
+                drop(guard);
+                guard = epoch::pin();
             }
         }
         unreachable!("attempts are not counted to an end")
@@ -157,6 +162,7 @@ impl<R: Roots> Published<R> {
             } else {
                 std::mem::take(&mut replaced)
             },
+            race: Race::new(0),
         }
         .into_raw();
         // Release: whoever loads `next` sees the nodes and tail slots written for it; pairs with the
@@ -195,6 +201,7 @@ impl<R: Roots> Published<R> {
         let (place, version) = self.shared.registry.register(|| {
             // Acquire: as in `pin`. SAFETY: as in `pin`; the guard outlives every use here.
             let version = unsafe { &*self.current.load(Ordering::Acquire) };
+            version.race.read(0..0);
             (version.number, version)
         });
         Hold {

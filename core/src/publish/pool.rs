@@ -9,6 +9,8 @@ use std::alloc::{alloc, dealloc, handle_alloc_error, Layout};
 use std::cell::RefCell;
 use std::ptr::NonNull;
 
+use crate::sync::bury;
+
 /// Sizes are rounded up to this many bytes: a cache line, so that no two blocks share one.
 pub(super) const GRAIN: usize = 64;
 /// Blocks of up to this many grains are recycled: every node of eight-byte keys and values of sixteen.
@@ -60,6 +62,12 @@ fn allocate_new(layout: Layout) -> NonNull<u8> {
 /// `memory` comes from [`allocate`] with these `bytes` and is not used any more.
 #[inline]
 pub(super) unsafe fn release(memory: NonNull<u8>, bytes: usize) {
+    // SAFETY: as the caller says.
+    bury(move || unsafe { keep_or_free(memory, bytes) });
+}
+
+#[inline]
+unsafe fn keep_or_free(memory: NonNull<u8>, bytes: usize) {
     let kept = POOL.try_with(|pool| {
         let mut pool = pool.borrow_mut();
         match pool.0.get_mut(class(bytes)) {

@@ -154,8 +154,7 @@ impl<R: Send + 'static> Garbage<R> {
     pub(crate) fn retire(self, guard: &epoch::Guard) {
         if self.cut.is_empty() && self.replaced.len() <= IN_PASSING {
             // SAFETY: unlinked by the publication of `death`; the closure runs after a grace period.
-            // It is `Send` by its parts, and borrows nothing.
-            unsafe { guard.defer_unchecked(move || self.dispose()) };
+            guard.defer(move || unsafe { self.dispose() });
             // An idle thread would keep a deferred call to itself for ever.
             guard.flush();
         } else {
@@ -323,8 +322,7 @@ mod background {
     use super::epoch;
 
     pub(crate) fn after_grace(guard: &epoch::Guard, work: impl FnOnce() + Send + 'static) {
-        // SAFETY: `work` is `Send` and borrows nothing.
-        unsafe { guard.defer_unchecked(work) };
+        guard.defer(work);
         guard.flush();
     }
 

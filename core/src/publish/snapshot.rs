@@ -12,7 +12,7 @@ use std::ptr;
 
 use smallvec::SmallVec;
 
-use crate::sync::{fence, AtomicPtr, AtomicU64, Ordering};
+use crate::sync::{fence, AtomicPtr, AtomicU64, Ordering, Race};
 
 use super::block::Block;
 
@@ -21,7 +21,7 @@ const FREE: u64 = 0;
 /// The slot has an owner that has not announced a version yet.
 const CLAIMED: u64 = u64::MAX;
 
-const SLOTS: usize = 8;
+const SLOTS: usize = if cfg!(loom) { 1 } else { 8 };
 
 /// A block that a snapshot may still read, with the version that replaced it.
 #[derive(Clone, Copy)]
@@ -33,6 +33,8 @@ pub(crate) struct Parked {
 struct Pile {
     blocks: Vec<Parked>,
     next: *mut Pile,
+    /// Where loom watches the pile.
+    race: Race,
 }
 
 pub(crate) struct Slot {
@@ -52,6 +54,7 @@ impl Slot {
         let pile = Box::into_raw(Box::new(Pile {
             blocks,
             next: ptr::null_mut(),
+            race: Race::new(0),
         }));
         let mut head = self.piles.load(Ordering::Relaxed);
         loop {
@@ -76,6 +79,7 @@ impl Slot {
         while !next.is_null() {
             // SAFETY: piles come from `Box::into_raw`; the swap made this thread their owner.
             let mut pile = unsafe { Box::from_raw(next) };
+            pile.race.free();
             if taken.is_empty() {
                 taken = std::mem::take(&mut pile.blocks);
             } else {

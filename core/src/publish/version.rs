@@ -3,6 +3,8 @@
 
 use std::ptr::NonNull;
 
+use crate::sync::Race;
+
 use super::block::Block;
 use super::edit::Blocks;
 use super::pool;
@@ -43,6 +45,8 @@ pub(crate) struct Version<R> {
     pub(crate) previous: *mut Version<R>,
     /// The blocks that this version no longer reaches.
     pub(crate) replaced: Blocks,
+    /// Where loom watches the record.
+    pub(crate) race: Race,
 }
 
 // SAFETY: a version is immutable after publication and its pointers are only followed by whoever owns
@@ -71,6 +75,7 @@ impl<R> Version<R> {
     pub(crate) unsafe fn from_raw(record: *mut Self) -> Self {
         // SAFETY: as the caller says.
         unsafe {
+            (*record).race.free();
             let version = record.read();
             pool::release(NonNull::new_unchecked(record).cast(), size_of::<Self>());
             version
