@@ -161,8 +161,11 @@ impl Block {
                 drop_value(self.byte_add(DROPPABLE_OFFSET));
             }));
             // A panic was reported by its hook and ends here: whoever frees in passing is in the middle
-            // of something else. What it carried may panic in its turn, so it is not dropped.
-            std::mem::forget(dropped);
+            // of something else. What it carries may panic in its turn when it is dropped.
+            if let Err(carried) = dropped {
+                let dropped = catch_unwind(AssertUnwindSafe(|| drop(carried)));
+                std::mem::forget(dropped);
+            }
         }
         // SAFETY: the caller hands over the last use; allocated by `allocate`, for this kind, with
         // this size.
