@@ -11,6 +11,7 @@ export LC_ALL := C.UTF-8
 
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 REPO ?= .
+export REPO
 
 .PHONY: help demo test test-core test-tiny test-elixir
 .PHONY: check check-format check-clippy check-docs check-elixir check-dialyzer check-loom check-sanitizer
@@ -21,7 +22,7 @@ help: ## this list
 
 demo: ## answer questions about a git history, REPO=path, beside ETS
 	@scripts/setup cargo cc git mix
-	cd mix_project && mix echo_data.demo $(abspath $(REPO))
+	repo=$$(realpath --canonicalize-missing -- "$$REPO") && cd mix_project && mix echo_data.demo "$$repo"
 
 test: test-core test-tiny test-elixir ## all tests
 

@@ -1,0 +1,96 @@
+defmodule EchoData.Demo do
+  @moduledoc """
+  Questions about a git history, answered by EchoData and by the ETS modules that it stands in for.
+
+  Every commit since 2024 is kept as a record under an id of its commit time, in a property store and in a
+  timeline of both kinds. All are asked the same; the demo fails unless the answers are equal, and prints
+  how long each took.
+  """
+
+  alias EchoData.Demo.{Failed, History, Mint, Progress, Questions, Stores, Table, Taste}
+  alias EchoData.Timeline
+  alias EchoData.Twin.Race
+
+  @type options :: [seed: integer, rounds: pos_integer, round_ns: non_neg_integer]
+
+  @doc """
+  Runs the demo on the repository that `path` is in.
+
+    * `:seed` - chooses the ids that are looked up, by default a new one each time
+    * `:rounds`, `:round_ns` - how a question is timed: see `EchoData.Twin.Race.run/2`
+
+  Raises `EchoData.Demo.Failed` when there is nothing to ask about or answers differ.
+  """
+  @spec run(Path.t(), options) :: :ok
+  def run(path, options \\ []) do
+    options = Keyword.validate!(options, [:seed, rounds: 5, round_ns: 5_000_000])
+    seed = options[:seed] || :rand.uniform(999_999)
+    stores = Stores.open()
+    loaded = load(stores, path)
+    matter = Questions.subject_matter(stores, seed)
+    show_answers(stores, matter)
+    lines = ask_all(Questions.all(matter), stores, Keyword.delete(options, :seed))
+    show_times(loaded, lines)
+    IO.puts("The answers of both are equal. The ids to look up come from seed #{seed}.")
+  end
+
+  @doc """
+  The answer that all subjects give to a question. Raises `EchoData.Demo.Failed` when they differ.
+  """
+  @spec agreed!(Questions.t(), Stores.pair()) :: term
+  def agreed!(question, pair) do
+    [answer | others] = for {module, store} <- pair, do: question.ask.(module, store)
+
+    if Enum.any?(others, &(&1 !== answer)),
+      do: raise(Failed, "the answers differ: #{kind(question.kind)}, #{question.title}")
+
+    answer
+  end
+
+  defp load(stores, path) do
+    loaded =
+      Stores.load(stores, path |> History.stream!() |> Mint.stamp() |> Progress.watch(&read/1))
+
+    path = Path.expand(path)
+    loaded.rows > 0 || raise Failed, "#{path} has no commit of 2024 or later"
+    IO.puts("#{Table.number(loaded.rows)} commits since 2024 of #{path}")
+
+    loaded.left_out == 0 ||
+      IO.puts("left out, since no id can hold their times: #{Table.number(loaded.left_out)}")
+
+    loaded
+  end
+
+  defp read(0), do: "reading the history"
+  defp read(count), do: "reading the history: #{Table.number(count)} commits"
+
+  defp ask_all(questions, stores, timing) do
+    questions
+    |> Progress.watch(&"asking: #{&1} of #{length(questions)} questions")
+    |> Enum.map(&{&1.kind, ask(&1, stores[&1.kind], timing)})
+  end
+
+  defp ask(question, pair, timing) do
+    rows = question.rows.(agreed!(question, pair))
+    asks = for {module, store} <- pair, do: fn -> question.ask.(module, store) end
+    [ets, ours] = Race.run(asks, timing)
+    {question.title, rows, {ets.median, ours.median}}
+  end
+
+  defp show_answers(%{timeline: [_ets, {Timeline, timeline}]}, %{months: months}) do
+    IO.puts("\nThe newest ten\n\n" <> Taste.commits(Timeline.latest(timeline, 10)))
+    counts = for {from, until} <- months, do: Timeline.window_count(timeline, from, until)
+    IO.puts("Commits per month\n\n" <> Taste.months(months, counts))
+  end
+
+  defp show_times(loaded, lines) do
+    for kind <- [:property_store, :timeline] do
+      [ets, ours] = loaded.took[kind]
+      load = {"put, one by one", loaded.rows, {ets, ours}}
+      IO.puts(Table.section(kind(kind), [load | for({^kind, line} <- lines, do: line)]))
+    end
+  end
+
+  defp kind(:property_store), do: "property store"
+  defp kind(:timeline), do: "timeline"
+end
