@@ -1,0 +1,337 @@
+defmodule EchoData.LifetimeTest do
+  @moduledoc """
+  Stores end with their owners, at once and for everybody, and their memory is given back.
+  """
+
+  use ExUnit.Case, async: true
+
+  alias EchoData.Bcs.PropertyStore
+  alias EchoData.{BrandedId, Native, Timeline}
+
+  @moduletag capture_log: true
+  # A store keeps its latest versions for a while: up to 64 KB.
+  @recent 100_000
+  @nothing %{bytes: 0, nodes: 0, payloads: 0, versions: 0}
+
+  defp id(n), do: BrandedId.encode!("LIF", n)
+  defp rows(count), do: for(n <- 1..count, do: {id(n), %{n: n, text: :binary.copy("t", 80)}})
+
+  # A process that makes something, sends it here, and then does as it is told.
+  defp owner(make) do
+    parent = self()
+
+    {pid, monitor} =
+      spawn_monitor(fn ->
+        send(parent, {self(), make.()})
+        serve()
+      end)
+
+    receive do
+      {^pid, made} -> {pid, monitor, made}
+    end
+  end
+
+  defp serve do
+    receive do
+      {:run, fun} -> fun.()
+    end
+
+    serve()
+  end
+
+  defp kill({pid, monitor, _made}) do
+    Process.exit(pid, :kill)
+    receive do: ({:DOWN, ^monitor, :process, ^pid, _reason} -> :ok)
+  end
+
+  describe "a timeline" do
+    test "is closed when its owner is known to be dead" do
+      for _ <- 1..10_000 do
+        {_, _, timeline} = owner = owner(fn -> Timeline.new("LIF") end)
+        Timeline.put(timeline, id(1), :value)
+        kill(owner)
+        assert Native.ordered_size(timeline.ref) == :closed
+      end
+    end
+
+    test "raises on every call once it is closed" do
+      timeline = Timeline.new("LIF")
+      assert Timeline.close(timeline) == :ok
+      assert Timeline.close(timeline) == :ok
+
+      calls = [
+        &Timeline.put(&1, id(1), :value),
+        &Timeline.put_by_snowflake(&1, 1, :value),
+        &Timeline.put_many(&1, [{id(1), :value}]),
+        &Timeline.append(&1, :value),
+        &Timeline.fetch(&1, id(1)),
+        &Timeline.get_many(&1, [id(1)]),
+        &Timeline.delete(&1, id(1)),
+        &Timeline.take(&1, id(1)),
+        &Timeline.latest(&1, 1),
+        &Timeline.after_cursor(&1, id(1), 1),
+        &Timeline.since(&1, ~U[2026-01-01 00:00:00Z], 1),
+        &Timeline.window(&1, id(1), id(2)),
+        &Timeline.count_window(&1, id(1), id(2)),
+        &Timeline.size/1,
+        &Timeline.info/1,
+        &Timeline.snapshot/1,
+        &Enum.to_list/1
+      ]
+
+      for call <- calls do
+        assert_raise ArgumentError, "the store is closed", fn -> call.(timeline) end
+      end
+    end
+
+    test "gives all its memory back, whoever ends it" do
+      ends = [
+        fn {_, _, timeline} -> Timeline.close(timeline) end,
+        fn owner -> kill(owner) end
+      ]
+
+      for finish <- ends do
+        {_, _, timeline} = owner = owner(fn -> Timeline.new("LIF") end)
+        Timeline.put_many(timeline, rows(20_000))
+        for {id, _} <- rows(500), do: Timeline.put(timeline, id, :replaced)
+        assert Timeline.info(timeline).bytes > 1_000_000
+        assert Native.ordered_left(timeline.ref) == nil
+        finish.(owner)
+        assert drained(timeline) == @nothing
+      end
+    end
+
+    test "gives back what is replaced and deleted while it lives" do
+      timeline = Timeline.new("LIF")
+      Native.drain()
+      before = Timeline.info(timeline).bytes
+
+      for _ <- 1..3 do
+        Timeline.put_many(timeline, rows(5_000))
+        for {id, _} <- rows(5_000), do: :ok = Timeline.delete(timeline, id)
+      end
+
+      Native.drain()
+      assert %{rows: 0, bytes: bytes} = Timeline.info(timeline)
+      assert bytes < before + @recent
+    end
+
+    test "does not keep memory for a batch that is not let in" do
+      timeline = Timeline.new("LIF")
+      bad = rows(5_000) ++ [{"none", 1}]
+      for _ <- 1..5, do: assert_raise(ArgumentError, fn -> Timeline.put_many(timeline, bad) end)
+      Native.drain()
+      assert %{rows: 0, nodes: 0, payloads: 0} = Timeline.info(timeline)
+    end
+
+    test "lets others do what its access says" do
+      for {access, read?, write?} <- [
+            {:public, true, true},
+            {:protected, true, false},
+            {:private, false, false}
+          ] do
+        {owner, _, timeline} = owner(fn -> Timeline.new("LIF", access: access) end)
+        parent = self()
+        send(owner, {:run, fn -> send(parent, {:put, Timeline.put(timeline, id(1), :mine)}) end})
+        assert_receive {:put, :ok}
+
+        for read <- [
+              &Timeline.fetch(&1, id(1)),
+              &Timeline.latest(&1, 1),
+              &Timeline.size/1,
+              &Timeline.snapshot/1
+            ] do
+          assert allowed?(fn -> read.(timeline) end) == read?
+        end
+
+        for write <- [
+              &Timeline.put(&1, id(2), :other),
+              &Timeline.append(&1, 1),
+              &Timeline.delete(&1, id(2)),
+              &Timeline.put_many(&1, [{id(3), 3}]),
+              &Timeline.close/1
+            ] do
+          assert allowed?(fn -> write.(timeline) end) == write?
+        end
+
+        assert inspect(timeline) =~ "#EchoData.Timeline<LIF, "
+      end
+    end
+  end
+
+  describe "a property store" do
+    test "is gone for every name when its process is known to be dead" do
+      for _ <- 1..300 do
+        {:ok, pid} = start_unlinked(name: __MODULE__.Gone, namespace: "LIF")
+        PropertyStore.put(pid, id(1), :value)
+        kill({pid, Process.monitor(pid), nil})
+
+        for server <- [pid, __MODULE__.Gone, {__MODULE__.Gone, node()}] do
+          assert {:noproc, {GenServer, :call, [^server, {:get, [_]}, 5000]}} =
+                   catch_exit(PropertyStore.get(server, id(1)))
+        end
+      end
+    end
+
+    test "exits callers as GenServer.call does" do
+      {:ok, pid} = start_unlinked(namespace: "LIF")
+      GenServer.stop(pid)
+
+      calls = [
+        &PropertyStore.put(&1, id(1), :value),
+        &PropertyStore.put_many(&1, [{id(1), :value}]),
+        &PropertyStore.record_entity(&1, id(1)),
+        &PropertyStore.get(&1, id(1)),
+        &PropertyStore.get_many(&1, [id(1)]),
+        &PropertyStore.delete(&1, id(1)),
+        &PropertyStore.take(&1, id(1)),
+        &PropertyStore.page_desc(&1, 1),
+        &PropertyStore.page_asc(&1, 1),
+        &PropertyStore.window(&1, id(1), id(2)),
+        &PropertyStore.count_window(&1, id(1), id(2)),
+        &PropertyStore.size/1,
+        &PropertyStore.info/1,
+        &PropertyStore.snapshot/1
+      ]
+
+      for call <- calls do
+        {reason, {GenServer, :call, _}} = catch_exit(call.(pid))
+        assert reason == catch_exit(GenServer.call(pid, :anything)) |> elem(0)
+        assert {:noproc, {GenServer, :call, _}} = catch_exit(call.(__MODULE__.Never))
+      end
+    end
+
+    test "keeps the name that it took over from a predecessor that is just ending" do
+      for n <- 1..500 do
+        {:ok, first} = start_unlinked(name: __MODULE__.Again, namespace: "LIF")
+        monitor = Process.monitor(first)
+        Process.exit(first, :kill)
+        {:ok, second} = start_when_free(name: __MODULE__.Again, namespace: "LIF")
+        assert PropertyStore.put(__MODULE__.Again, id(n), n) == :ok
+        receive do: ({:DOWN, ^monitor, :process, ^first, :killed} -> :ok)
+        assert Native.ordered_size(__MODULE__.Again) == 1
+        assert PropertyStore.get(second, id(n)) == {:ok, n}
+        kill({second, Process.monitor(second), nil})
+      end
+    end
+
+    test "gives all its memory back" do
+      {:ok, pid} = start_unlinked(namespace: "LIF")
+      %{store: ref} = :sys.get_state(pid)
+      PropertyStore.put_many(pid, rows(20_000))
+      kill({pid, Process.monitor(pid), nil})
+      assert drained(%{ref: ref}) == @nothing
+    end
+  end
+
+  describe "a store that is closed in the middle" do
+    test "of a batch takes all of it or nothing" do
+      rows = rows(100_000)
+
+      for _ <- 1..5 do
+        timeline = Timeline.new("LIF")
+        batch = Task.async(fn -> closed_or(fn -> Timeline.put_many(timeline, rows) end) end)
+        await_memory_of(batch.pid)
+        Timeline.close(timeline)
+        assert Task.await(batch) in [:ok, :closed]
+        assert drained(timeline) == @nothing
+      end
+    end
+
+    test "of a scan is an error, and no crash" do
+      timeline = Timeline.new("LIF")
+      Timeline.put_many(timeline, rows(50_000))
+      parent = self()
+
+      scans = [
+        fn -> Timeline.page_asc(timeline, 50_000) end,
+        fn -> Enum.count(timeline, &(&1 == &1)) end,
+        fn -> Timeline.get_many(timeline, Enum.map(rows(50_000), &elem(&1, 0))) end
+      ]
+
+      tasks =
+        for scan <- scans do
+          Task.async(fn ->
+            send(parent, :begun)
+            repeat(scan)
+          end)
+        end
+
+      for _ <- tasks, do: receive(do: (:begun -> :ok))
+      Timeline.close(timeline)
+      assert Task.await_many(tasks, 60_000) == [:closed, :closed, :closed]
+      assert drained(timeline) == @nothing
+    end
+  end
+
+  test "ten thousand processes may die with a store and half a read of it" do
+    rows = rows(300)
+
+    for _ <- 1..10_000 do
+      kill(
+        owner(fn ->
+          timeline = Timeline.new("LIF")
+          Timeline.put_many(timeline, Enum.take(rows, 3))
+
+          {:suspended, _, continue} =
+            Enumerable.reduce(timeline, {:cont, 0}, fn _, n -> {:suspend, n} end)
+
+          {timeline, continue}
+        end)
+      )
+    end
+
+    assert Native.drain() == :ok
+  end
+
+  defp start_unlinked(options) do
+    with {:ok, pid} <- PropertyStore.start_link(options) do
+      Process.unlink(pid)
+      {:ok, pid}
+    end
+  end
+
+  defp start_when_free(options) do
+    with {:error, {:already_started, _pid}} <- start_unlinked(options),
+         do: start_when_free(options)
+  end
+
+  defp allowed?(fun) do
+    fun.()
+    true
+  rescue
+    error in ArgumentError ->
+      assert error.message =~ "only its owner may"
+      false
+  end
+
+  defp closed_or(fun) do
+    fun.()
+  rescue
+    error in ArgumentError ->
+      assert error.message =~ "closed"
+      :closed
+  end
+
+  defp repeat(scan) do
+    case closed_or(scan) do
+      :closed -> :closed
+      _rows -> repeat(scan)
+    end
+  end
+
+  # The batch has begun when its process has taken the rows over.
+  defp await_memory_of(pid) do
+    case Process.info(pid, :reductions) do
+      {:reductions, count} when count < 100 -> await_memory_of(pid)
+      _begun_or_done -> :ok
+    end
+  end
+
+  # A reader that is inside a closed store is done soon, and the store goes when it is.
+  defp drained(%{ref: ref} = store) do
+    Native.drain()
+    left = Native.ordered_left(ref)
+    if left == @nothing, do: left, else: drained(store)
+  end
+end

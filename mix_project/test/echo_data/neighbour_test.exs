@@ -1,0 +1,18 @@
+defmodule EchoData.NeighbourTest do
+  @moduledoc """
+  Heavy calls leave the scheduler to their neighbours.
+  """
+
+  use ExUnit.Case, async: true
+
+  alias EchoData.{FreshVM, Neighbour}
+
+  @tag timeout: 120_000
+  test "a neighbour has its turns while 200,000 rows are put, read and enumerated" do
+    vm = FreshVM.start!([{"ERL_FLAGS", "+S 1:1"}])
+
+    for {work, turns} <- FreshVM.call(vm, Neighbour, :turns, []) do
+      assert turns > 20, "#{work} left #{turns} turns"
+    end
+  end
+end
