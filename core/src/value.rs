@@ -116,7 +116,7 @@ impl<T: Send + Sync + 'static> Value for Boxed<T> {
     type Ref<'a> = &'a T;
 
     fn into_slot(self) -> BoxedSlot<T> {
-        BoxedSlot(Block::of_value(self.0), PhantomData)
+        BoxedSlot(Block::of_value(self.0, 0), PhantomData)
     }
 
     #[inline]
@@ -202,7 +202,21 @@ impl<A: Send + Sync + 'static> Blob<A> {
 
     /// A blob that is an object, dropped when the last reader is gone.
     pub fn object(tag: u8, object: A) -> Self {
-        Self::pointing(tag, OBJECT, Block::of_value(object))
+        Self::owning(tag, object, 0)
+    }
+
+    /// As [`object`](Self::object), for one that holds `bytes` of memory elsewhere: they count in the
+    /// store's [`Tally`](crate::Tally), and hasten its reclamation.
+    ///
+    /// ```
+    /// use echo_data_core::{Blob, OrderedStore};
+    ///
+    /// let store = OrderedStore::new();
+    /// store.put(1, Blob::owning(0, vec![0_u8; 1 << 20], 1 << 20));
+    /// assert!(store.info().memory.bytes > 1 << 20);
+    /// ```
+    pub fn owning(tag: u8, object: A, bytes: usize) -> Self {
+        Self::pointing(tag, OBJECT, Block::of_value(object, bytes))
     }
 
     fn pointing(tag: u8, form: u8, block: Block) -> Self {

@@ -55,8 +55,18 @@ unsafe impl Sync for Block {}
 
 type DropFn = unsafe fn(NonNull<u8>);
 
-/// Where the value of a droppable payload starts: after the header and its drop function.
-const DROPPABLE_OFFSET: usize = (size_of::<Header>() + size_of::<DropFn>()).next_multiple_of(ALIGN);
+/// What a droppable payload has between its header and its value.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Droppable {
+    drop_value: DropFn,
+    /// Bytes that the value holds elsewhere.
+    elsewhere: usize,
+}
+
+/// Where the value of a droppable payload starts.
+const DROPPABLE_OFFSET: usize =
+    (size_of::<Header>() + size_of::<Droppable>()).next_multiple_of(ALIGN);
 
 impl Block {
     /// Allocates a block of `bytes` in all. Its contents after the header are uninitialised.
@@ -118,8 +128,8 @@ impl Block {
         }
     }
 
-    /// A payload holding a value, dropped when the block is freed.
-    pub(crate) fn of_value<T: Send + Sync + 'static>(value: T) -> Self {
+    /// A payload holding a value that holds `elsewhere` bytes in its turn; dropped when the block is freed.
+    pub(crate) fn of_value<T: Send + Sync + 'static>(value: T, elsewhere: usize) -> Self {
         const {
             assert!(
                 align_of::<T>() <= ALIGN,
@@ -131,7 +141,10 @@ impl Block {
         let drop_value: DropFn = |value| unsafe { value.cast::<T>().drop_in_place() };
         // SAFETY: the allocation has room for both at these offsets, aligned, and is not shared yet.
         unsafe {
-            block.after_header().cast::<DropFn>().write(drop_value);
+            block.after_header().cast().write(Droppable {
+                drop_value,
+                elsewhere,
+            });
             block.byte_add(DROPPABLE_OFFSET).cast::<T>().write(value);
         }
         block
@@ -155,10 +168,10 @@ impl Block {
         let (kind, bytes) = (self.kind(), self.bytes());
         self.header().race.free();
         if kind == Kind::Droppable {
-            // SAFETY: `of_value` wrote this function for the value at this offset; we are its last user.
+            // SAFETY: `of_value` wrote this head for the value at this offset; we are its last user.
             let dropped = catch_unwind(AssertUnwindSafe(|| unsafe {
-                let drop_value = self.after_header().cast::<DropFn>().read();
-                drop_value(self.byte_add(DROPPABLE_OFFSET));
+                let head = self.after_header().cast::<Droppable>().read();
+                (head.drop_value)(self.byte_add(DROPPABLE_OFFSET));
             }));
             // A panic was reported by its hook and ends here: whoever frees in passing is in the middle
             // of something else. What it carries may panic in its turn when it is dropped.
@@ -191,8 +204,20 @@ impl Block {
         self.header().kind
     }
 
-    pub(crate) fn bytes(self) -> usize {
+    /// The bytes of the block itself.
+    fn bytes(self) -> usize {
         self.header().bytes as usize
+    }
+
+    /// The bytes that are given back when the block is freed: its own, and what its value holds elsewhere.
+    pub(crate) fn weight(self) -> usize {
+        match self.kind() {
+            Kind::Leaf | Kind::Inner | Kind::Payload => self.bytes(),
+            // SAFETY: `of_value` wrote the head of every droppable payload.
+            Kind::Droppable => unsafe {
+                self.bytes() + self.after_header().cast::<Droppable>().as_ref().elsewhere
+            },
+        }
     }
 
     pub(crate) fn birth(self) -> u64 {

@@ -79,7 +79,7 @@ impl Edit {
         if block.birth() == self.birth && matches!(block.kind(), Kind::Leaf | Kind::Inner) {
             self.stillborn.push(block);
         } else {
-            self.replaced_bytes += block.bytes();
+            self.replaced_bytes += block.weight();
             self.replaced.push(block);
         }
     }

@@ -14,7 +14,7 @@ pub struct Tally {
     pub payloads: u64,
     /// Published versions not yet reclaimed; a store at rest has one and a short tail of recent ones.
     pub versions: u64,
-    /// Bytes of all of the above, as asked of the allocator.
+    /// Bytes of all of the above, as asked of the allocator, and what they are said to hold elsewhere.
     pub bytes: u64,
 }
 
@@ -24,7 +24,7 @@ impl Tally {
             Kind::Leaf | Kind::Inner => self.nodes += 1,
             Kind::Payload | Kind::Droppable => self.payloads += 1,
         }
-        self.bytes += block.bytes() as u64;
+        self.bytes += block.weight() as u64;
     }
 
     pub(crate) fn plus(self, other: Self) -> Self {

@@ -63,7 +63,7 @@ pub(crate) fn encode(term: Term<'_>) -> Result<Value, Refusal> {
     }
     timeslice::report_bytes(term.get_env(), rest.len());
     Ok(if encoder.shares {
-        Value::object(first, Shared::new(rest))
+        Value::owning(first, Shared::new(rest), rest.len())
     } else {
         Value::bytes(first, rest)
     })

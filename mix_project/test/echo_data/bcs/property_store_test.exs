@@ -260,6 +260,13 @@ defmodule EchoData.Bcs.PropertyStoreTest do
     assert full.bytes in 16_000..60_000
   end
 
+  test "info counts large values, and no longer when they are gone", %{store: store} do
+    for n <- 1..10, do: PropertyStore.put(store, id(n), :binary.copy("large", 100_000))
+    assert drained(store).bytes in 5_000_000..5_100_000
+    for n <- 1..10, do: PropertyStore.put(store, id(n), :small)
+    assert drained(store).bytes < 100_000
+  end
+
   defp drained(store) do
     EchoData.Native.drain()
     PropertyStore.info(store)
