@@ -251,7 +251,7 @@ pub(crate) fn with<'a, T>(
         registry::find(term::word(store.as_c_arg()), |handle| {
             operation(Found::Registered(handle))
         })
-        .unwrap_or(Err(Refusal::Closed))
+        .unwrap_or_else(|| Err(Refusal::Closed))
     } else {
         Err(Refusal::Closed)
     }

@@ -28,7 +28,7 @@ defmodule EchoData.Snapshot do
   defstruct [:ref]
 
   @typedoc "A snapshot. Its fields are private."
-  @opaque t :: %__MODULE__{ref: reference}
+  @type t :: %__MODULE__{ref: reference}
 
   @doc """
   Gives the moment up at once: memory that only this snapshot needs is freed. O(1); the second time, too.

@@ -34,7 +34,7 @@ defmodule EchoData.Timeline do
   defstruct [:ref]
 
   @typedoc "A timeline. Its fields are private."
-  @opaque t :: %__MODULE__{ref: reference}
+  @type t :: %__MODULE__{ref: reference}
 
   @typedoc "What can be read: a timeline as it is now, or as it was."
   @type source :: t | Snapshot.t()
@@ -207,19 +207,14 @@ defmodule EchoData.Timeline do
 
   @doc "How many ids there are from `lo` on and below `hi`. O(log n), whatever their number."
   @spec count_window(source, BrandedId.t(), BrandedId.t()) :: non_neg_integer
-  def count_window(%{ref: ref} = source, lo, hi) do
-    case Native.ordered_count(ref, lo, hi) do
-      {:ok, count} -> count
-      refused -> refuse_bounds!(refused, source, lo, hi)
-    end
-  end
+  def count_window(source, lo, hi), do: count(source, lo, hi)
 
   @doc """
   How many rows were minted at `from` or later and before `until`, two `DateTime`s. O(log n).
   """
   @spec window_count(source, DateTime.t(), DateTime.t()) :: non_neg_integer
   def window_count(source, from, until),
-    do: count_window(source, Snowflake.min_for(from), Snowflake.min_for(until))
+    do: count(source, Snowflake.min_for(from), Snowflake.min_for(until))
 
   @doc "How many rows there are. O(1)."
   @spec size(source) :: non_neg_integer
@@ -245,6 +240,13 @@ defmodule EchoData.Timeline do
     end
   end
 
+  defp count(%{ref: ref} = source, lo, hi) do
+    case Native.ordered_count(ref, lo, hi) do
+      {:ok, count} -> count
+      refused -> refuse_bounds!(refused, source, lo, hi)
+    end
+  end
+
   defp found({:ok, _value} = ok, _source, _id), do: ok
   defp found({:error, :not_found}, _source, _id), do: :error
   defp found(refused, source, id), do: refuse_id!(refused, source, id)
@@ -252,16 +254,19 @@ defmodule EchoData.Timeline do
   defp open!(:closed), do: closed!()
   defp open!(answer), do: answer
 
+  @spec refuse_id!(term, source, term) :: no_return
   defp refuse_id!(:closed, _source, _id), do: closed!()
 
   defp refuse_id!({:error, _reason}, source, id),
     do: refuse!("id", "an id of namespace #{namespace(source)}", id)
 
+  @spec refuse_bounds!(term, source, term, term) :: no_return
   defp refuse_bounds!(refused, source, lo, hi) do
     wrong = if match?({:ok, _}, Bcs.gate(lo, namespace(source))), do: hi, else: lo
     refuse_id!(refused, source, wrong)
   end
 
+  @spec refuse_at!(term, source, String.t()) :: no_return
   defp refuse_at!(:closed, _source, _argument), do: closed!()
 
   defp refuse_at!({:error, {_reason, position}}, source, argument) do
@@ -272,6 +277,7 @@ defmodule EchoData.Timeline do
 
   defp namespace(%{ref: ref}), do: Native.ordered_namespace(ref)
 
+  @spec closed!() :: no_return
   defp closed!, do: raise(ArgumentError, "the store is closed")
 
   defimpl Enumerable do
