@@ -2,7 +2,9 @@
 
 use echo_data_core::id::{self, GateError, Namespace};
 use echo_data_core::{Closable, Gauge, Held, OrderedStore, View};
-use rustler::{Binary, Encoder, Env, LocalPid, Monitor, NifUnitEnum, Resource, ResourceArc, Term};
+use rustler::{
+    Binary, Encoder, Env, LocalPid, Monitor, NifUnitEnum, Resource, ResourceArc, Term, TermType,
+};
 
 use crate::refusal::Refusal;
 use crate::registry;
@@ -244,16 +246,20 @@ pub(crate) fn with<'a, T>(
     store: Term<'a>,
     operation: impl FnOnce(Found<'_>) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
-    if store.is_ref() {
-        let handle = store.try_get_resource().ok_or(Refusal::Closed)?;
-        operation(Found::Reference(store, handle))
-    } else if store.is_atom() || store.decode::<LocalPid>().is_ok() {
-        registry::find(term::word(store.as_c_arg()), |handle| {
-            operation(Found::Registered(handle))
-        })
-        .unwrap_or_else(|| Err(Refusal::Closed))
-    } else {
-        Err(Refusal::Closed)
+    let named = match store.get_type() {
+        TermType::Atom => true,
+        TermType::Pid => store.decode::<LocalPid>().is_ok(),
+        TermType::Ref => {
+            let handle = store.try_get_resource().ok_or(Refusal::Closed)?;
+            return operation(Found::Reference(store, handle));
+        }
+        _ => false,
+    };
+    let word = term::word(store.as_c_arg());
+    match named {
+        true => registry::find(word, |handle| operation(Found::Registered(handle)))
+            .unwrap_or_else(|| Err(Refusal::Closed)),
+        false => Err(Refusal::Closed),
     }
 }
 

@@ -66,19 +66,24 @@ pub(crate) fn list<'a>(
     let ours = held.is_some();
     let moment = held.unwrap_or(resource);
     let span = moment.read(env, |view| find(&view))?;
-    let scan = Scan {
+    Scan {
         moment,
         span,
         listing,
         ours,
-    };
-    scan.step(env, nil(env))
+    }
+    .step(env, nil(env))
 }
 
 /// Goes on with a listing where the last call left it.
 pub(crate) fn proceed<'a>(env: Env<'a>, continuation: Term<'a>) -> Result<Term<'a>, Refusal> {
-    let (scan, rows) = Scan::decode(continuation).map_err(Refusal::Native)?;
-    scan.step(env, rows)
+    let (mut scan, rows) = Scan::decode(continuation).map_err(Refusal::Native)?;
+    let answer = scan.step(env, rows)?;
+    // The caller's heap has a reference to the moment, and would keep it until it is collected.
+    if scan.ours && scan.span.is_empty() {
+        scan.moment.close();
+    }
+    Ok(answer)
 }
 
 /// A listing in several calls. It is made from its end, so that every call puts its rows in front of the
@@ -109,7 +114,8 @@ impl Scan {
         (&self.moment, start, end, order, values, self.ours, rows).encode(env)
     }
 
-    fn step<'a>(mut self, env: Env<'a>, mut rows: Term<'a>) -> Result<Term<'a>, Refusal> {
+    /// Lists rows until there are no more or the time ends.
+    fn step<'a>(&mut self, env: Env<'a>, mut rows: Term<'a>) -> Result<Term<'a>, Refusal> {
         let timeslice = Timeslice::begin();
         self.span = self.moment.read(env, |view| {
             let mut span = self.span.clone();
@@ -120,14 +126,10 @@ impl Scan {
             Ok(span)
         })?;
         timeslice.end(env);
-        if !self.span.is_empty() {
-            let continuation = self.encode(env, rows);
-            return Ok(term::pair(env, atoms::more().to_term(env), continuation));
-        }
-        if self.ours {
-            self.moment.close();
-        }
-        Ok(term::pair(env, atoms::ok().to_term(env), rows))
+        Ok(match self.span.is_empty() {
+            true => term::pair(env, atoms::ok().to_term(env), rows),
+            false => term::pair(env, atoms::more().to_term(env), self.encode(env, rows)),
+        })
     }
 }
 
