@@ -82,7 +82,7 @@ check-sanitizer: ## the core's tests under the address sanitizer (nightly Rust)
 bench: ## measure the core and the Elixir library, beside their peers
 	@scripts/setup cargo cc mix
 	cargo bench -p echo_data_benches
-	cd mix_project && MIX_ENV=prod mix run bench/run.exs
+	cd mix_project && mix run bench/run.exs
 
 soak: ## the long runs: tests of the core that are marked as ignored
 	@scripts/setup cargo cc

@@ -1,54 +1,75 @@
 defmodule EchoData.Bench do
   @moduledoc """
-  Measures nanoseconds per call and prints a subject beside its peer.
+  Prints tables, in Markdown, of how long EchoData and a peer take for the same, side by side within one run.
 
-  A figure is the median of several rounds; the two sides of a row take turns, so that both see the same
-  machine.
+  A figure is the median round in nanoseconds, with the quartiles; the ratio says how many times as long the
+  peer takes, the median over rounds.
   """
 
-  @rounds 11
-  @round_ns 20_000_000
+  alias EchoData.Twin.Race
 
-  @doc "Prints the heading of a table whose rows are `{what, peer, ours}`."
+  @timing [rounds: 41, round_ns: 2_000_000]
+
+  @doc "What the figures were measured on."
+  @spec machine() :: String.t()
+  def machine do
+    "OTP #{System.otp_release()}, Elixir #{System.version()}, " <>
+      "#{System.schedulers_online()} schedulers, #{:erlang.system_info(:system_architecture)}"
+  end
+
+  @doc "Begins a table."
+  @spec heading(String.t(), String.t()) :: :ok
   def heading(title, peer) do
-    IO.puts("\n#{title}")
-    IO.puts(line(["", "#{peer} ns", "EchoData ns", "ratio"]))
+    IO.puts("\n### #{title}\n")
+    IO.puts("| | #{peer} | EchoData | ratio | target |\n|---|---|---|---|---|")
   end
 
-  @doc "Measures two functions of no arguments that do the same `units` of work, and prints the row."
-  def row(what, peer, ours, units \\ 1) do
-    calls = {calls(peer), calls(ours)}
-    rounds = for _ <- 1..@rounds, do: {round(peer, elem(calls, 0)), round(ours, elem(calls, 1))}
-    peer_ns = median(Enum.map(rounds, &elem(&1, 0))) / units
-    our_ns = median(Enum.map(rounds, &elem(&1, 1))) / units
-    IO.puts(line([what, format(peer_ns), format(our_ns), format(peer_ns / our_ns)]))
+  @doc """
+  Measures two functions of no arguments that do the same, and prints the row.
+
+    * `:units` - how many of what is measured a call does, by default 1
+    * `:target` - the ratio to reach
+    * `:rounds`, `:round_ns` - as `EchoData.Twin.Race.run/2` takes them
+  """
+  @spec row(String.t(), (() -> term), (() -> term), keyword) :: :ok
+  def row(what, peer, ours, options \\ []) do
+    {timing, options} = Keyword.split(options, [:rounds, :round_ns])
+    [peer, ours] = Race.run([peer, ours], Keyword.merge(@timing, timing))
+    spreads = for laps <- [peer, ours], do: laps |> Race.spread(options[:units] || 1) |> spread()
+    line([what | spreads] ++ verdict(Race.ratio(peer, ours), options[:target]))
   end
 
-  defp calls(fun), do: max(1, trunc(@round_ns / round(fun, calibration(fun, 1))))
+  @doc "Prints the row of two figures that are not times."
+  @spec figures(String.t(), number, number, number | nil) :: :ok
+  def figures(what, peer, ours, target),
+    do: line([what, figure(peer), figure(ours) | verdict(peer / ours, target)])
 
-  defp calibration(fun, calls) do
-    if round(fun, calls) * calls > @round_ns / 20, do: calls, else: calibration(fun, calls * 2)
+  @doc """
+  Keeps chunks where reading them costs a process no garbage collection; answers the function that takes the
+  next one, and begins again after the last.
+  """
+  @spec supply([list]) :: (() -> list)
+  def supply(chunks) do
+    key = {__MODULE__, make_ref()}
+    :persistent_term.put(key, List.to_tuple(chunks))
+    taken = :atomics.new(1, [])
+
+    fn ->
+      chunks = :persistent_term.get(key)
+      elem(chunks, rem(:atomics.add_get(taken, 1, 1) - 1, tuple_size(chunks)))
+    end
   end
 
-  defp round(fun, calls) do
-    start = System.monotonic_time(:nanosecond)
-    repeat(fun, calls)
-    (System.monotonic_time(:nanosecond) - start) / calls
-  end
+  defp spread(%{median: median, lower: lower, upper: upper}),
+    do: "#{figure(median)} (#{figure(lower)}–#{figure(upper)})"
 
-  defp repeat(_fun, 0), do: :ok
+  defp verdict(ratio, nil), do: [figure(ratio), ""]
+  defp verdict(ratio, target) when ratio >= target, do: [figure(ratio), "#{target}"]
+  defp verdict(ratio, target), do: [figure(ratio), "#{target}, missed"]
 
-  defp repeat(fun, calls) do
-    fun.()
-    repeat(fun, calls - 1)
-  end
+  defp line(cells), do: IO.puts("| #{Enum.join(cells, " | ")} |")
 
-  defp median(figures), do: figures |> Enum.sort() |> Enum.at(div(length(figures), 2))
-
-  defp format(figure) when figure < 10, do: :erlang.float_to_binary(figure, decimals: 2)
-  defp format(figure), do: figure |> round() |> Integer.to_string()
-
-  defp line([what | figures]) do
-    String.pad_trailing(what, 32) <> Enum.map_join(figures, &String.pad_leading(&1, 14))
-  end
+  defp figure(figure) when figure < 10, do: :erlang.float_to_binary(figure / 1, decimals: 2)
+  defp figure(figure) when figure < 100, do: :erlang.float_to_binary(figure / 1, decimals: 1)
+  defp figure(figure), do: figure |> round() |> Integer.to_string()
 end

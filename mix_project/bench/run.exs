@@ -1,8 +1,10 @@
 # mix run bench/run.exs [subject ...]
 #
-# Runs bench/<subject>_bench.exs, or all of them. Each prints its own table with `EchoData.Bench`.
+# Runs bench/<subject>_bench.exs, or all of them. Each prints its own tables with `EchoData.Bench`.
 
 Code.require_file("bench.exs", __DIR__)
+
+IO.puts("Nanoseconds: median round (quartiles). #{EchoData.Bench.machine()}")
 
 case System.argv() do
   [] -> Path.wildcard(Path.join(__DIR__, "*_bench.exs"))

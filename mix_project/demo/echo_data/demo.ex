@@ -73,8 +73,8 @@ defmodule EchoData.Demo do
   defp ask(question, pair, timing) do
     rows = question.rows.(agreed!(question, pair))
     asks = for {module, store} <- pair, do: fn -> question.ask.(module, store) end
-    [ets, ours] = Race.run(asks, timing)
-    {question.title, rows, {ets.median, ours.median}}
+    [ets, ours] = asks |> Race.run(timing) |> Enum.map(&Race.spread(&1).median)
+    {question.title, rows, {ets, ours}}
   end
 
   defp show_answers(%{timeline: [_ets, {Timeline, timeline}]}, %{months: months}) do

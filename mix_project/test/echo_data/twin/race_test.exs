@@ -10,18 +10,21 @@ defmodule EchoData.Twin.RaceTest do
     assert turns == [:a, :b, :a, :b, :a, :b]
   end
 
-  test "a spread goes from the fastest round to the slowest" do
-    spreads =
-      Race.run([fn -> :ok end, fn -> Enum.sum(1..10_000) end], rounds: 5, round_ns: 100_000)
-
-    for %{fastest: fastest, median: median, slowest: slowest} <- spreads do
-      assert 0 < fastest and fastest <= median and median <= slowest
-    end
+  test "every function has a lap in every round" do
+    laps = Race.run([fn -> :ok end, fn -> :ok end], rounds: 3, round_ns: 1000)
+    assert [[_, _, _], [_, _, _]] = laps
+    assert laps |> Enum.concat() |> Enum.all?(&(&1 > 0))
   end
 
-  test "a ratio is of medians" do
-    [one, other] = for median <- [30.0, 10.0], do: %{fastest: 1.0, median: median, slowest: 99.0}
-    assert Race.ratio(one, other) == 3.0
+  test "a spread is the median with its quartiles" do
+    laps = [30.0, 10.0, 90.0, 20.0, 40.0]
+    assert Race.spread(laps) == %{lower: 20.0, median: 30.0, upper: 40.0}
+    assert Race.spread(laps, 10) == %{lower: 2.0, median: 3.0, upper: 4.0}
+    assert Race.spread([7.0]) == %{lower: 7.0, median: 7.0, upper: 7.0}
+  end
+
+  test "a ratio compares laps of the same round" do
+    assert Race.ratio([10.0, 400.0, 20.0], [5.0, 100.0, 10.0]) == 2.0
   end
 
   defp drain do

@@ -4,28 +4,44 @@ defmodule EchoData.Twin.Race do
   machine, and each is called as often in a round as it takes to fill it.
   """
 
-  @typedoc "Nanoseconds a call: the median round, the fastest and the slowest."
-  @type spread :: %{median: float, fastest: float, slowest: float}
+  @typedoc "Nanoseconds a call took, round by round."
+  @type laps :: [float]
+
+  @typedoc "The median round, and the quartiles: half of the rounds are between these two."
+  @type spread :: %{median: float, lower: float, upper: float}
 
   @doc """
-  The spread of each function.
+  The laps of each function.
 
     * `:rounds` - how many; an odd number has a true median
     * `:round_ns` - how long a round of one function is at least, about; 0 is one call
+
+  Short rounds and many of them suit a machine that does other things, too: most laps are then undisturbed.
   """
-  @spec run([(() -> term)], rounds: pos_integer, round_ns: non_neg_integer) :: [spread]
+  @spec run([(() -> term)], rounds: pos_integer, round_ns: non_neg_integer) :: [laps]
   def run(functions, options) do
     round_ns = Keyword.fetch!(options, :round_ns)
     runners = Enum.map(functions, &{&1, calls(&1, round_ns)})
 
     1..Keyword.fetch!(options, :rounds)
     |> Enum.map(fn _round -> Enum.map(runners, &lap/1) end)
-    |> Enum.zip_with(&spread/1)
+    |> Enum.zip_with(& &1)
   end
 
-  @doc "How many times as long as the other one median took."
-  @spec ratio(spread, spread) :: float
-  def ratio(%{median: one}, %{median: other}), do: one / other
+  @doc "The spread of laps, each of `units` pieces of work: nanoseconds a piece."
+  @spec spread(laps, pos_integer) :: spread
+  def spread(laps, units \\ 1) do
+    [lower, median, upper] = for quarter <- 1..3, do: quantile(laps, quarter / 4) / units
+    %{median: median, lower: lower, upper: upper}
+  end
+
+  @doc """
+  How many times as long the one took as the other: the median over rounds, whose laps are neighbours in
+  time.
+  """
+  @spec ratio(laps, laps) :: float
+  def ratio(one, other),
+    do: [one, other] |> Enum.zip_with(fn [a, b] -> a / b end) |> quantile(0.5)
 
   defp calls(function, round_ns) do
     trial = trial(function, round_ns / 20, 1)
@@ -52,9 +68,6 @@ defmodule EchoData.Twin.Race do
     repeat(function, calls - 1)
   end
 
-  defp spread(figures) do
-    sorted = Enum.sort(figures)
-    median = Enum.at(sorted, div(length(sorted), 2))
-    %{median: median, fastest: hd(sorted), slowest: List.last(sorted)}
-  end
+  defp quantile(figures, part),
+    do: figures |> Enum.sort() |> Enum.at(round(part * (length(figures) - 1)))
 end
