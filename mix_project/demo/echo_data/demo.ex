@@ -84,11 +84,11 @@ defmodule EchoData.Demo do
   end
 
   defp show_times(loaded, lines) do
-    for kind <- [:property_store, :timeline] do
+    Enum.each([:property_store, :timeline], fn kind ->
       [ets, ours] = loaded.took[kind]
       load = {"put, one by one", loaded.rows, {ets, ours}}
       IO.puts(Table.section(kind(kind), [load | for({^kind, line} <- lines, do: line)]))
-    end
+    end)
   end
 
   defp kind(:property_store), do: "property store"

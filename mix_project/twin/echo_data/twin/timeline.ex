@@ -145,7 +145,7 @@ defmodule EchoData.Twin.Timeline do
   def info(%__MODULE__{table: table}), do: Table.info(table)
 
   defp page(%__MODULE__{table: table} = timeline, order, cursor, n, values) do
-    cursor && gate!(timeline, cursor)
+    if cursor, do: gate!(timeline, cursor)
     Table.page(table, order, cursor, Ordered.count!(n), values)
   end
 
@@ -154,7 +154,7 @@ defmodule EchoData.Twin.Timeline do
 
   defp gate!(%__MODULE__{namespace: namespace}, id) do
     case Bcs.gate(id, namespace) do
-      {:ok, snowflake} -> snowflake
+      {:ok, _snowflake} -> :ok
       {:error, _reason} -> raise ArgumentError, "id must be an id of namespace #{namespace}"
     end
   end
