@@ -153,6 +153,25 @@ fn references_to_blobs_are_copies_that_compare() {
     assert_eq!(format!("{bytes:?}"), "Bytes(1, [97, 98])");
 }
 
+/// What an object holds elsewhere counts while it lives, and its replacement does not wait for company.
+#[test]
+fn an_object_counts_with_what_it_holds_elsewhere() {
+    const MEGABYTE: u64 = 1 << 20;
+    let live = Live::default();
+    let large = |number| Blob::owning(0, live.value(number), MEGABYTE as usize);
+    let store = OrderedStore::from_iter((0..10).map(|key| (key, large(key))));
+    let gauge = store.gauge();
+    assert!(store.info().memory.bytes / MEGABYTE == 10);
+    for number in 0..500 {
+        store.put(number % 10, large(number));
+    }
+    eventually("the replaced objects are gone", || {
+        store.info().memory.bytes / MEGABYTE == 10 && live.count() == 10
+    });
+    drop(store);
+    settle_all(&gauge, &live);
+}
+
 #[test]
 fn a_blob_that_is_never_put_is_dropped() {
     let live = Live::default();
