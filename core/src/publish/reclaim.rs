@@ -51,7 +51,7 @@ impl Shared {
         }
     }
 
-    /// Notes that the store is gone. No reader is left, so nothing is parked from now on.
+    /// Notes that the store is gone. No reader is left, so nothing stays parked from now on.
     pub(crate) fn close(&self, born: Tally) {
         self.born.add(born);
         // Release: pairs with the Acquire in `is_closed`, which reads `born`.
@@ -122,11 +122,16 @@ impl<'a> Sweep<'a> {
     }
 
     fn finish(mut self) {
-        let mut again = Vec::new();
+        let (mut again, mut parked) = (Vec::new(), false);
         for (at, pile) in std::mem::take(&mut self.piles).into_iter().enumerate() {
             if !pile.is_empty() {
                 again.append(&mut self.live.park(at, pile));
+                parked = true;
             }
+        }
+        // The store may have closed just then: it took what had been parked, and we take the rest.
+        if parked && self.shared.is_closed() {
+            again.append(&mut self.shared.registry.take_all());
         }
         self.shared.freed.add(self.freed);
         if !again.is_empty() {

@@ -231,6 +231,8 @@ impl Registry {
 
     /// Takes everything parked with any snapshot: the store is gone and its snapshots with it.
     pub(crate) fn take_all(&self) -> Vec<Parked> {
+        // Pairs with the fence in `park`: either the parker sees the store closed, or we see its pile.
+        fence(Ordering::SeqCst);
         let mut all = Vec::new();
         for slot in self.slots() {
             all.append(&mut slot.take());

@@ -1,0 +1,326 @@
+//! The publication protocol under every interleaving of a few threads:
+//! `RUSTFLAGS="--cfg loom" cargo test -p echo_data_core --release --test loom`.
+//!
+//! A model fails when a row is lost or repeated, when a view mixes two moments, when memory is read
+//! before it is written or after it is freed, and when something is not freed in the end.
+
+#![cfg(loom)]
+
+use echo_data_core::{drain, Boxed, Closable, Held, OrderedStore, Tally, View};
+use loom::model::Builder;
+use loom::sync::atomic::{AtomicU64, Ordering};
+use loom::sync::Arc;
+use loom::thread;
+
+type Store = OrderedStore<Boxed<u64>>;
+
+/// Runs `model` under every interleaving in which threads are interrupted at most `preemptions` times;
+/// the environment variable `LOOM_MAX_PREEMPTIONS` overrides it.
+fn check(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = Builder::new();
+    builder.preemption_bound.get_or_insert(preemptions);
+    builder.check(model);
+}
+
+/// A store with a row for each key, all with value 0.
+fn store(keys: impl IntoIterator<Item = u64>) -> Arc<Store> {
+    Arc::new(keys.into_iter().map(|key| (key, Boxed(0))).collect())
+}
+
+/// The rows of a view, after checking that they are in order and as many as it says.
+fn rows(view: &View<'_, Boxed<u64>>) -> Vec<(u64, u64)> {
+    let rows: Vec<_> = view.iter().map(|(key, value)| (key, *value)).collect();
+    assert_eq!(rows.len(), view.len());
+    assert!(rows.is_sorted_by(|a, b| a.0 < b.0), "{rows:?}");
+    rows
+}
+
+fn keys(store: &Store) -> Vec<u64> {
+    let rows = rows(&store.view());
+    rows.into_iter().map(|(key, _)| key).collect()
+}
+
+fn at(store: &Store, held: &Held<Boxed<u64>>) -> Vec<(u64, u64)> {
+    rows(&store.at(held).expect("held from this store"))
+}
+
+/// Reads the store through a snapshot of its own.
+fn look(store: &Store) -> Vec<(u64, u64)> {
+    at(store, &store.hold())
+}
+
+fn spawn<T: Send + 'static>(
+    store: &Arc<Store>,
+    run: impl FnOnce(&Store) -> T + Send + 'static,
+) -> thread::JoinHandle<T> {
+    let store = Arc::clone(store);
+    thread::spawn(move || run(&store))
+}
+
+/// Empties the store and then closes it: each leaves nothing behind.
+fn close(store: Arc<Store>) {
+    store.put(0, Boxed(0));
+    store.clear();
+    drain();
+    let memory = store.info().memory;
+    assert_eq!((memory.nodes, memory.payloads, memory.versions), (0, 0, 1));
+    let gauge = store.gauge();
+    drop(store);
+    drain();
+    assert_eq!(gauge.left(), Some(Tally::default()));
+}
+
+#[test]
+fn loom_two_writers() {
+    check(3, || {
+        let store = store([10, 20, 30]);
+        let other = spawn(&store, |store| {
+            (store.put(15, Boxed(1)), store.remove(20))
+        });
+        let removed = store.remove(20);
+        let replaced = store.put(15, Boxed(2));
+        let (also_replaced, also_removed) = other.join().unwrap();
+
+        assert!(removed != also_removed && replaced != also_replaced);
+        let last = if replaced { 2 } else { 1 };
+        assert_eq!(rows(&store.view()), [(10, 0), (15, last), (30, 0)]);
+        close(store);
+    });
+}
+
+#[test]
+fn loom_writer_and_reader() {
+    check(4, || {
+        let store = store([10, 40]);
+        let writer = spawn(&store, |store| {
+            for value in 1..=2 {
+                store.put_all([(10, Boxed(value)), (40, Boxed(value))]);
+            }
+        });
+        let mut seen = 0;
+        for _ in 0..2 {
+            let view = store.view();
+            let value = *view.get(10).unwrap();
+            assert_eq!(rows(&view), [(10, value), (40, value)]);
+            assert!(value >= seen);
+            seen = value;
+        }
+        writer.join().unwrap();
+        close(store);
+    });
+}
+
+/// The first look at a store is at the very version that another thread publishes: nothing but the
+/// version pointer orders the two.
+#[test]
+fn loom_reader_meets_a_new_version() {
+    check(4, || {
+        let store = store([10]);
+        let writer = spawn(&store, |store| store.put(20, Boxed(0)));
+        let reader = spawn(&store, look);
+        let seen = keys(&store);
+        assert!(seen == [10] || seen == [10, 20]);
+        assert!([1, 2].contains(&reader.join().unwrap().len()));
+        writer.join().unwrap();
+        close(store);
+    });
+}
+
+#[test]
+fn loom_two_appenders() {
+    check(3, || {
+        let store = store([1]);
+        let other = spawn(&store, |store| {
+            store.put(20, Boxed(0));
+            store.put(40, Boxed(0));
+        });
+        store.put(10, Boxed(0));
+        assert!(keys(&store).contains(&10));
+        store.put(30, Boxed(0));
+        other.join().unwrap();
+        assert_eq!(keys(&store), [1, 10, 20, 30, 40]);
+        close(store);
+    });
+}
+
+#[test]
+fn loom_appender_and_out_of_order_writer() {
+    check(3, || {
+        let store = store(1..=6);
+        let other = spawn(&store, |store| {
+            assert!(store.put(1, Boxed(1)));
+            assert!(store.remove(6));
+        });
+        assert!(!store.put(7, Boxed(0)));
+        assert!(!store.put(8, Boxed(0)));
+        other.join().unwrap();
+        assert_eq!(keys(&store), [1, 2, 3, 4, 5, 7, 8]);
+        close(store);
+    });
+}
+
+#[test]
+fn loom_writer_snapshot_and_reclaimer() {
+    check(3, || {
+        let store = store([10]);
+        let writer = spawn(&store, |store| {
+            for value in 1..=2 {
+                store.put(10, Boxed(value));
+            }
+        });
+        let reclaimer = thread::spawn(drain);
+        let held = store.hold();
+        let first = at(&store, &held);
+        assert_eq!(at(&store, &held), first);
+        drop(held);
+        writer.join().unwrap();
+        reclaimer.join().unwrap();
+        close(store);
+    });
+}
+
+#[test]
+fn loom_two_snapshots_and_a_publication() {
+    check(2, || {
+        let store = store([10]);
+        let others = [(); 2].map(|()| spawn(&store, look));
+        store.put(10, Boxed(1));
+        assert_eq!(look(&store), [(10, 1)]);
+        for other in others {
+            let seen = other.join().unwrap();
+            assert!(seen == [(10, 0)] || seen == [(10, 1)]);
+        }
+        close(store);
+    });
+}
+
+/// Blocks are parked with a snapshot that ends just then, and whose place another one takes.
+#[test]
+fn loom_parking_and_release() {
+    check(3, || {
+        let store = store([10]);
+        let held = store.hold();
+        let writer = spawn(&store, |store| {
+            for value in 1..=2 {
+                store.put(10, Boxed(value));
+                drain();
+            }
+        });
+        assert_eq!(at(&store, &held), [(10, 0)]);
+        drop(held);
+        look(&store);
+        writer.join().unwrap();
+        close(store);
+    });
+}
+
+/// A place passes from one thread's snapshot to another's while blocks are retired: whoever finds the
+/// second there frees what the first has read.
+#[test]
+fn loom_place_changes_hands() {
+    check(2, || {
+        let store = store([10]);
+        let held = store.hold();
+        let first = spawn(&store, move |store| {
+            assert_eq!(at(store, &held), [(10, 0)]);
+            drop(held);
+        });
+        let second = spawn(&store, |store| look(store).len());
+        store.put(10, Boxed(1));
+        drain();
+        first.join().unwrap();
+        assert_eq!(second.join().unwrap(), 1);
+        close(store);
+    });
+}
+
+/// Rows are cut off in one piece while others read them.
+#[test]
+fn loom_cut_and_readers() {
+    check(2, || {
+        let store = store(1..=6);
+        let held = store.hold();
+        let other = spawn(&store, move |store| {
+            assert_eq!(at(store, &held).len(), 6);
+            drop(held);
+            keys(store)
+        });
+        let cut = spawn(&store, |store| store.remove_range(2..=5));
+        let seen = [keys(&store), other.join().unwrap()];
+        assert!(seen.iter().all(|keys| [2, 6].contains(&keys.len())));
+        assert_eq!(cut.join().unwrap(), 4);
+        assert_eq!(keys(&store), [1, 6]);
+        close(store);
+    });
+}
+
+/// Snapshots end while their store closes, and what it leaves does not wait for the last of them.
+#[test]
+fn loom_close_and_release() {
+    check(3, || {
+        let store = store([10, 20]);
+        let last = store.hold();
+        store.put(10, Boxed(1));
+        let first = store.hold();
+        store.put(20, Boxed(1));
+        store.put(20, Boxed(2));
+        drain();
+        let gauge = store.gauge();
+        let other = thread::spawn(move || drop(first));
+        assert_eq!(at(&store, &last), [(10, 0), (20, 0)]);
+        drop(store);
+        other.join().unwrap();
+        drain();
+        assert_eq!(gauge.left(), Some(Tally::default()));
+        drop(last);
+    });
+}
+
+/// A value whose uses and whose end loom watches, and that can be missed.
+struct Watched {
+    cell: AtomicU64,
+    _left: Arc<()>,
+}
+
+impl Watched {
+    fn touch(&self) {
+        self.cell.load(Ordering::Relaxed);
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.cell.with_mut(|_| ());
+    }
+}
+
+#[test]
+fn loom_closers_and_user() {
+    check(3, || {
+        let left = Arc::new(());
+        let value = Watched {
+            cell: AtomicU64::new(0),
+            _left: Arc::clone(&left),
+        };
+        let shared = Arc::new(Closable::new(value));
+        let others = [(); 2].map(|()| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                if let Some(value) = shared.open() {
+                    value.touch();
+                }
+                shared.close()
+            })
+        });
+        if let Some(value) = shared.open() {
+            value.touch();
+        }
+        drain();
+        let closed = others.map(|other| other.join().unwrap());
+        assert!(closed[0] != closed[1], "one close is the one");
+        assert!(shared.open().is_none());
+        drain();
+        drop(shared);
+        assert_eq!(Arc::strong_count(&left), 1);
+    });
+}
