@@ -1,7 +1,7 @@
 //! Handles: references of the VM to an ordered store, or to one moment of it.
 
 use echo_data_core::id::{self, GateError, Namespace};
-use echo_data_core::{Closable, Gauge, Held, OrderedStore, View};
+use echo_data_core::{Closable, Gauge, Held, Open, OrderedStore, View};
 use rustler::{
     Binary, Encoder, Env, LocalPid, Monitor, NifUnitEnum, Resource, ResourceArc, Term, TermType,
 };
@@ -49,7 +49,7 @@ struct Live {
 impl Resource for Handle {
     const IMPLEMENTS_DOWN: bool = true;
 
-    /// Runs before anybody hears of the owner's death.
+    /// Runs when the owner has ended.
     fn down<'a>(&'a self, _env: Env<'a>, _owner: LocalPid, _monitor: Monitor) {
         self.close();
     }
@@ -93,7 +93,7 @@ impl Handle {
             return Ok(None);
         };
         live.admit_reader(env)?;
-        let store = live.store.open().ok_or(Refusal::Closed)?;
+        let store = live.open(env)?;
         Ok(Some(ResourceArc::new(Self {
             namespace: this.namespace,
             source: Source::Moment {
@@ -112,7 +112,7 @@ impl Handle {
     ) -> Result<T, Refusal> {
         let live = self.live();
         live.admit_reader(env)?;
-        let store = live.store.open().ok_or(Refusal::Closed)?;
+        let store = live.open(env)?;
         match &self.source {
             Source::Live(_) => read(store.view()),
             Source::Moment { held, .. } => {
@@ -133,16 +133,17 @@ impl Handle {
             return Err(Refusal::Misuse("a snapshot cannot be changed".into()));
         };
         live.admit_writer(env)?;
-        let store = live.store.open().ok_or(Refusal::Closed)?;
+        let store = live.open(env)?;
         Ok(write(&store))
     }
 
     /// The store behind a handle or a moment, for what does not depend on the moment.
     pub(crate) fn store<T>(
         &self,
+        env: Env<'_>,
         read: impl FnOnce(&OrderedStore<Value>) -> T,
     ) -> Result<T, Refusal> {
-        let store = self.live().store.open().ok_or(Refusal::Closed)?;
+        let store = self.live().open(env)?;
         Ok(read(&store))
     }
 
@@ -191,6 +192,16 @@ impl Handle {
 }
 
 impl Live {
+    /// The store, unless it was closed or its owner has ended. The VM tells those who monitor a process
+    /// of its end in the order in which they began to, so somebody may hear of it before `down` runs.
+    #[inline]
+    fn open(&self, env: Env<'_>) -> Result<Open<'_, OrderedStore<Value>>, Refusal> {
+        match env.is_process_alive(self.owner) {
+            true => self.store.open().ok_or(Refusal::Closed),
+            false => Err(Refusal::Closed),
+        }
+    }
+
     #[inline]
     fn admit_reader(&self, env: Env<'_>) -> Result<(), Refusal> {
         match self.access {

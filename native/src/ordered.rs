@@ -215,7 +215,7 @@ fn namespace<'a>(env: Env<'a>, store: Term<'a>) -> NifResult<Term<'a>> {
 #[rustler::nif(name = "ordered_info")]
 fn info<'a>(env: Env<'a>, store: Term<'a>) -> NifResult<Term<'a>> {
     let info = |found: Found| {
-        let info = found.store(|store| store.info())?;
+        let info = found.store(env, |store| store.info())?;
         let rows = (atoms::rows(), info.rows as u64);
         let snapshots = (atoms::snapshots(), info.snapshots as u64);
         describe(env, info.memory, &[rows, snapshots])

@@ -133,7 +133,7 @@ defmodule EchoData.LifetimeTest do
         {owner, _, timeline} = owner(fn -> Timeline.new("LIF", access: access) end)
         parent = self()
         send(owner, {:run, fn -> send(parent, {:put, Timeline.put(timeline, id(1), :mine)}) end})
-        assert_receive {:put, :ok}
+        assert :ok == receive(do: ({:put, answer} -> answer))
 
         for read <- [
               &Timeline.fetch(&1, id(1)),

@@ -2,11 +2,11 @@ defmodule EchoData.Bcs.Supervisor do
   @moduledoc """
   Stores under one supervisor: a store that is killed restarts empty, and its siblings never notice.
 
-      iex> {:ok, tree} = EchoData.Bcs.Supervisor.start_link([{:assets, "AST"}, {:orders, "ORD"}])
+      iex> {:ok, tree} = EchoData.Bcs.Supervisor.start_link([{:assets, "AST"}, {:parts, "PRT"}])
       iex> EchoData.Bcs.PropertyStore.put(:assets, "AST00000000001", :here)
       :ok
       iex> tree |> Supervisor.which_children() |> Enum.map(&elem(&1, 0)) |> Enum.sort()
-      [:assets, :orders]
+      [:assets, :parts]
   """
 
   use Supervisor

@@ -49,7 +49,7 @@ defmodule EchoData.Bcs.SupervisorTest do
     pid = Process.whereis(name)
     monitor = Process.monitor(pid)
     Process.exit(pid, :kill)
-    assert_receive {:DOWN, ^monitor, :process, ^pid, :killed}
+    receive do: ({:DOWN, ^monitor, :process, ^pid, :killed} -> :ok)
     await(name)
   end
 
