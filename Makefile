@@ -73,7 +73,7 @@ check-loom: ## every interleaving of the small concurrent models
 check-sanitizer: ## the core's tests under the address sanitizer (nightly Rust)
 	@scripts/setup cargo cc
 	@if cargo +nightly --version >/dev/null 2>&1; then set -x; \
-		RUSTFLAGS="-Zsanitizer=address" cargo +nightly test -p echo_data_core --lib --tests \
+		RUSTFLAGS="-Zsanitizer=address --cfg tiny_nodes" cargo +nightly test -p echo_data_core --lib --tests \
 			--target x86_64-unknown-linux-gnu --target-dir $(TARGET)/sanitizer; \
 	else \
 		echo "check-sanitizer: skipped, there is no nightly Rust: rustup toolchain install nightly"; \
@@ -84,6 +84,6 @@ bench: ## measure the core and the Elixir library, beside their peers
 	cargo bench -p echo_data_benches
 	cd mix_project && mix run bench/run.exs
 
-soak: ## the long runs: tests of the core that are marked as ignored
+soak: ## the long runs of the core's concurrent and random tests
 	@scripts/setup cargo cc
-	cargo test -p echo_data_core --release --lib --tests -- --ignored --nocapture
+	ECHO_SOAK=1 cargo test -p echo_data_core --release --test stress --test memory --test model

@@ -17,6 +17,7 @@
 pub mod id;
 
 mod closable;
+mod edge;
 mod index;
 mod ordered;
 mod publish;
@@ -24,6 +25,7 @@ mod sync;
 mod value;
 
 pub use closable::{Closable, Open};
-pub use ordered::{Held, Info, OrderedStore, Rows, Snapshot, View};
-pub use publish::{discard, drain, Gauge, Tally};
+pub use edge::{Common, EdgeStore, EdgeView, HeldEdges, Links, Neighbours, Replaced};
+pub use ordered::{Held, OrderedStore, Rows, Snapshot, View};
+pub use publish::{discard, drain, Gauge, Info, Tally};
 pub use value::{Blob, BlobRef, Boxed, Value};

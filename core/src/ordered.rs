@@ -1,9 +1,9 @@
 //! The ordered store: values under time-ordered ids.
 
-use std::ops::{Deref, Range, RangeBounds};
+use std::ops::{Range, RangeBounds};
 
 use crate::index::{Change, Entries, Root};
-use crate::publish::{Gauge, Hold, Outcome, Pinned, Published, Tally};
+use crate::publish::{Gauge, Hold, Info, Moment, Outcome, Published};
 use crate::value::{Staged, Value};
 
 type Roots<V> = (Root<u64, <V as Value>::Slot>,);
@@ -28,17 +28,6 @@ pub struct OrderedStore<V: Value> {
     versions: Published<Roots<V>>,
 }
 
-/// What the memory of a store is used for, at one moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Info {
-    /// Rows in the current version.
-    pub rows: usize,
-    /// Memory held, old versions and what waits for the reclaimer included.
-    pub memory: Tally,
-    /// Snapshots that are held.
-    pub snapshots: usize,
-}
-
 impl<V: Value> OrderedStore<V> {
     /// An empty store.
     pub fn new() -> Self {
@@ -53,7 +42,7 @@ impl<V: Value> OrderedStore<V> {
     /// operation, and take a [`snapshot`](Self::snapshot) for anything longer.
     #[inline]
     pub fn view(&self) -> View<'_, V> {
-        View(Source::Pinned(self.versions.pin()))
+        View(self.versions.now())
     }
 
     /// The current state, for reading as long as needed. It retains at most the memory that the store
@@ -73,9 +62,7 @@ impl<V: Value> OrderedStore<V> {
 
     /// The state at a held moment, or `None` if it was held from another store.
     pub fn at<'a>(&'a self, held: &'a Held<V>) -> Option<View<'a, V>> {
-        self.versions
-            .at(&held.0)
-            .map(|roots| View(Source::Held(roots)))
+        self.versions.at(&held.0).map(View)
     }
 
     /// Puts `value` under `key`; answers whether a value was replaced. O(log n); an ascending key is
@@ -194,13 +181,9 @@ impl<V: Value> OrderedStore<V> {
         self.remove_range(..)
     }
 
-    /// What the store holds in memory. O(live snapshots).
+    /// What the store holds, in rows and in memory. O(places for snapshots).
     pub fn info(&self) -> Info {
-        Info {
-            rows: self.view().len(),
-            memory: self.versions.live(),
-            snapshots: self.versions.holds(),
-        }
+        self.versions.info(|(index,)| index.len())
     }
 
     /// An account of this store's memory that can be read after the store is gone.
@@ -231,29 +214,17 @@ impl<V: Value> Extend<(u64, V)> for OrderedStore<V> {
 
 impl<V: Value> std::fmt::Debug for OrderedStore<V> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let info = self.info();
-        f.debug_struct("OrderedStore")
-            .field("rows", &info.rows)
-            .field("bytes", &info.memory.bytes)
-            .finish()
+        self.info().fmt("OrderedStore", f)
     }
 }
 
-enum Source<'a, V: Value> {
-    Pinned(Pinned<'a, Roots<V>>),
-    Held(&'a Roots<V>),
-}
-
 /// One state of a store. Everything read through one view is of the same moment.
-pub struct View<'a, V: Value>(Source<'a, V>);
+pub struct View<'a, V: Value>(Moment<'a, Roots<V>>);
 
 impl<V: Value> View<'_, V> {
     #[inline]
     fn index(&self) -> &Root<u64, V::Slot> {
-        match &self.0 {
-            Source::Pinned(pinned) => &pinned.deref().0,
-            Source::Held(roots) => &roots.0,
-        }
+        &self.0 .0
     }
 
     /// How many rows there are. O(1).

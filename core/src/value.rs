@@ -294,6 +294,25 @@ impl<A> Drop for Blob<A> {
     }
 }
 
+/// A slot that stands in two indexes of one store: the one with `OWNER` owns its payload, the other
+/// only names it.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct Shared<S, const OWNER: bool>(pub(crate) S);
+
+impl<S: Slot, const OWNER: bool> Slot for Shared<S, OWNER> {
+    const HAS_PAYLOAD: bool = OWNER && S::HAS_PAYLOAD;
+
+    #[inline]
+    fn payload(&self) -> Option<Block> {
+        if OWNER {
+            self.0.payload()
+        } else {
+            None
+        }
+    }
+}
+
 /// A value on its way into a store: its payload is freed unless the change is published.
 pub(crate) struct Staged<V: Value> {
     slot: V::Slot,

@@ -215,7 +215,8 @@ impl Block {
             Kind::Leaf | Kind::Inner | Kind::Payload => self.bytes(),
             // SAFETY: `of_value` wrote the head of every droppable payload.
             Kind::Droppable => unsafe {
-                self.bytes() + self.after_header().cast::<Droppable>().as_ref().elsewhere
+                let elsewhere = self.after_header().cast::<Droppable>().as_ref().elsewhere;
+                self.bytes().saturating_add(elsewhere)
             },
         }
     }

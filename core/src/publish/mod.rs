@@ -62,6 +62,7 @@ pub(crate) struct Published<R: Roots> {
 
 impl<R: Roots> Published<R> {
     pub(crate) fn new() -> Self {
+        reclaim::start();
         let first = Version {
             number: 1,
             roots: R::empty(),
@@ -212,19 +213,25 @@ impl<R: Roots> Published<R> {
         }
     }
 
+    /// The current version, for one operation. Wait-free.
+    #[inline]
+    pub(crate) fn now(&self) -> Moment<'_, R> {
+        Moment::Pinned(self.pin())
+    }
+
     /// Reads a snapshot. `None` if the hold is of another store.
-    pub(crate) fn at<'a>(&'a self, hold: &'a Hold<R>) -> Option<&'a R> {
-        Arc::ptr_eq(&self.shared, &hold.shared).then_some(&hold.roots)
+    pub(crate) fn at<'a>(&'a self, hold: &'a Hold<R>) -> Option<Moment<'a, R>> {
+        Arc::ptr_eq(&self.shared, &hold.shared).then_some(Moment::Held(&hold.roots))
     }
 
-    /// What the store holds in memory now.
-    pub(crate) fn live(&self) -> Tally {
-        self.shared.live(self.pin().version.born)
-    }
-
-    /// How many snapshots are registered.
-    pub(crate) fn holds(&self) -> usize {
-        self.shared.registry.live().len()
+    /// What the store holds, of one version, whose rows `count` tells. O(places for snapshots).
+    pub(crate) fn info(&self, count: impl FnOnce(&R) -> usize) -> Info {
+        let pinned = self.pin();
+        Info {
+            rows: count(&pinned),
+            memory: self.shared.live(pinned.version.born),
+            snapshots: self.shared.registry.live().len(),
+        }
     }
 
     /// An account of the store's memory that outlives it.
@@ -241,7 +248,9 @@ impl<R: Roots> Drop for Published<R> {
         let version = unsafe { &*current };
         self.shared.close(version.born);
         let cut = version.roots.subtrees();
-        let size = cut.iter().map(|subtree| subtree.top.entries).sum();
+        let parked = self.shared.registry.take_all();
+        let rows: usize = cut.iter().map(|subtree| subtree.top.entries).sum();
+        let size = rows + parked.len();
         let shared = Arc::clone(&self.shared);
         let garbage = Garbage {
             chain: Chain(current),
@@ -254,9 +263,30 @@ impl<R: Roots> Drop for Published<R> {
             // SAFETY: no reader is left: `Pinned` borrows the store, and a hold is read through it.
             unsafe {
                 garbage.dispose();
-                shared.sweep_parked(shared.registry.take_all());
+                shared.sweep_parked(parked);
             }
         });
+    }
+}
+
+/// What a store holds, at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Info {
+    /// Rows in the current version; of an edge store, edges.
+    pub rows: usize,
+    /// Memory held, old versions and what waits for the reclaimer included.
+    pub memory: Tally,
+    /// Snapshots that are held.
+    pub snapshots: usize,
+}
+
+impl Info {
+    /// How the stores print themselves.
+    pub(crate) fn fmt(&self, name: &str, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct(name)
+            .field("rows", &self.rows)
+            .field("bytes", &self.memory.bytes)
+            .finish()
     }
 }
 
@@ -273,6 +303,24 @@ impl<R> std::ops::Deref for Pinned<'_, R> {
     #[inline]
     fn deref(&self) -> &R {
         &self.version.roots
+    }
+}
+
+/// One version being read: the current one, pinned, or one that a snapshot holds.
+pub(crate) enum Moment<'a, R> {
+    Pinned(Pinned<'a, R>),
+    Held(&'a R),
+}
+
+impl<R> std::ops::Deref for Moment<'_, R> {
+    type Target = R;
+
+    #[inline]
+    fn deref(&self) -> &R {
+        match self {
+            Self::Pinned(pinned) => pinned,
+            Self::Held(roots) => roots,
+        }
     }
 }
 

@@ -206,7 +206,7 @@ pub(crate) fn dispose_later(size: usize, job: impl FnOnce() + Send + 'static) {
     }
 }
 
-pub(crate) use background::after_grace;
+pub(crate) use background::{after_grace, start};
 pub use background::{discard, drain};
 
 #[cfg(not(loom))]
@@ -219,7 +219,7 @@ mod background {
 
     type Work = Box<dyn FnOnce() + Send>;
 
-    enum Job {
+    pub(crate) enum Job {
         Now(Work),
         AfterGrace(Work),
     }
@@ -267,18 +267,23 @@ mod background {
         let _ = wait.recv();
     }
 
-    fn submit(job: Job) {
+    /// Starts the background thread if it is not running yet. A store does so before its first
+    /// publication: afterwards, nothing that reclaims may fail.
+    pub(crate) fn start() -> &'static Sender<Job> {
         static QUEUE: OnceLock<Sender<Job>> = OnceLock::new();
-        let queue = QUEUE.get_or_init(|| {
+        QUEUE.get_or_init(|| {
             let (sender, receiver) = channel();
             std::thread::Builder::new()
                 .name("echo-reclaim".into())
                 .spawn(move || serve(&receiver))
                 .expect("the system can start one thread");
             sender
-        });
+        })
+    }
+
+    fn submit(job: Job) {
         // The thread never ends, so the queue is never closed.
-        let _ = queue.send(job);
+        let _ = start().send(job);
     }
 
     fn serve(jobs: &Receiver<Job>) {
@@ -334,6 +339,8 @@ mod background {
     pub(super) fn run(work: impl FnOnce() + Send + 'static) {
         work();
     }
+
+    pub(crate) fn start() {}
 
     pub(super) fn breathe(_height: u32) {}
 

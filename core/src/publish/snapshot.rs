@@ -166,6 +166,9 @@ impl Registry {
     fn claim(&self) -> &Slot {
         loop {
             for slot in self.slots() {
+                if slot.version.load(Ordering::Relaxed) != FREE {
+                    continue;
+                }
                 // Acquire: pairs with the Release in `release`, so that the slot's next life comes
                 // after its last.
                 let claimed = slot.version.compare_exchange(

@@ -24,7 +24,7 @@ impl Tally {
             Kind::Leaf | Kind::Inner => self.nodes += 1,
             Kind::Payload | Kind::Droppable => self.payloads += 1,
         }
-        self.bytes += block.weight() as u64;
+        self.bytes = self.bytes.saturating_add(block.weight() as u64);
     }
 
     pub(crate) fn plus(self, other: Self) -> Self {
