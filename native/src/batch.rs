@@ -126,17 +126,3 @@ fn not_a_row(position: usize) -> Refusal {
         format!("rows must be a list of {{id, value}}, and position {position} is none").into(),
     )
 }
-
-/// The keys of a list of ids, with the ids themselves.
-pub(crate) fn keys<'a>(
-    handle: &Handle,
-    ids: Term<'a>,
-) -> Result<(Vec<u64>, Vec<Term<'a>>), Refusal> {
-    let ids: Vec<Term> = ids.decode().map_err(Refusal::Native)?;
-    let keys = ids.iter().enumerate().map(|(position, &id)| {
-        handle
-            .key(id)
-            .map_err(|error| Refusal::GateAt(error, position))
-    });
-    Ok((keys.collect::<Result<_, _>>()?, ids))
-}

@@ -7,6 +7,7 @@ mod batch;
 mod branded_id;
 mod error;
 mod handle;
+mod lookup;
 mod ordered;
 mod property_store;
 mod refusal;

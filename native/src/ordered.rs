@@ -11,8 +11,7 @@ use rustler::{Atom, Encoder, Env, NifResult, Term};
 use crate::handle::{self, Found, Handle};
 use crate::refusal::{answer, Refusal};
 use crate::rows::{self, Listing, Order};
-use crate::timeslice::Timeslice;
-use crate::{atoms, base62, batch, term};
+use crate::{atoms, base62, batch, lookup, term};
 
 /// `:ok`.
 #[rustler::nif(name = "ordered_put")]
@@ -65,28 +64,20 @@ fn take<'a>(env: Env<'a>, store: Term<'a>, id: Term<'a>) -> NifResult<Term<'a>> 
     answer(env, handle::with(store, take))
 }
 
-/// `{:ok, [{id, value}]}` for the ids that are there, in their order.
+/// `{:ok, [{id, value}]}` for the ids that are there, in their order, or `{:more, continuation}` for
+/// `ordered_get_more`.
 #[rustler::nif(name = "ordered_get_many")]
 fn get_many<'a>(env: Env<'a>, store: Term<'a>, ids: Term<'a>) -> NifResult<Term<'a>> {
-    let get_many = |found: Found| {
-        let timeslice = Timeslice::begin();
-        let (mut keys, mut ids) = batch::keys(&found, ids)?;
-        keys.reverse();
-        ids.reverse();
-        let mut rows = rows::nil(env);
-        found.read(env, |view| {
-            view.get_many(&keys, |at, value| {
-                if let Some(value) = value {
-                    let row = term::pair(env, ids[at], term::decode(env, value));
-                    rows = term::cell(env, row, rows);
-                }
-            });
-            Ok(())
-        })?;
-        timeslice.end(env);
-        Ok(term::pair(env, atoms::ok().to_term(env), rows))
-    };
-    answer(env, handle::with(store, get_many))
+    answer(
+        env,
+        handle::with(store, |found| lookup::find(env, &found, ids)),
+    )
+}
+
+/// As `ordered_get_many`.
+#[rustler::nif(name = "ordered_get_more")]
+fn get_more<'a>(env: Env<'a>, continuation: Term<'a>) -> NifResult<Term<'a>> {
+    answer(env, lookup::proceed(env, continuation))
 }
 
 /// `:ok`, or `{:more, continuation}` for `ordered_put_more`, or `{:staged, batch}` for

@@ -84,8 +84,11 @@ defmodule EchoData.Native do
   @spec ordered_take(store, term) :: {:ok, term} | {:error, :not_found} | refused
   def ordered_take(_store, _id), do: not_loaded()
 
-  @spec ordered_get_many(store, [term]) :: {:ok, list} | refused_at
+  @spec ordered_get_many(store, [term]) :: {:ok, list} | {:more, term} | refused_at
   def ordered_get_many(_store, _ids), do: not_loaded()
+
+  @spec ordered_get_more(term) :: {:ok, list} | {:more, term} | refused_at
+  def ordered_get_more(_continuation), do: not_loaded()
 
   @spec ordered_put_many(store, [term]) :: :ok | {:more | :staged, term} | refused_at
   def ordered_put_many(_store, _rows), do: not_loaded()

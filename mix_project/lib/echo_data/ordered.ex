@@ -7,9 +7,6 @@ defmodule EchoData.Ordered do
 
   alias EchoData.Native
 
-  # Ids that are looked up in one native call.
-  @lookups 1024
-
   # Rows that an enumeration reads at a time.
   @chunk 256
 
@@ -56,11 +53,8 @@ defmodule EchoData.Ordered do
 
   @doc "The rows of the ids that are there, all of one moment."
   @spec get_many(term, [term]) :: {:ok, [{term, term}]} | refused_at
-  def get_many(store, ids) when is_list(ids) do
-    if length(ids) <= @lookups,
-      do: Native.ordered_get_many(store, ids),
-      else: with_moment(store, &get_parts(Enum.chunk_every(ids, @lookups), &1, 0, []))
-  end
+  def get_many(store, ids) when is_list(ids),
+    do: store |> Native.ordered_get_many(ids) |> finish_lookups()
 
   def get_many(_store, ids), do: refuse!("ids", "a list", ids)
 
@@ -78,39 +72,16 @@ defmodule EchoData.Ordered do
   defp finish({:more, continuation}), do: continuation |> Native.ordered_more() |> finish()
   defp finish(answer), do: answer
 
+  defp finish_lookups({:more, continuation}),
+    do: continuation |> Native.ordered_get_more() |> finish_lookups()
+
+  defp finish_lookups(answer), do: answer
+
   defp publish({:more, continuation}, store),
     do: store |> Native.ordered_put_more(continuation) |> publish(store)
 
   defp publish({:staged, batch}, store), do: Native.ordered_put_staged(store, batch)
   defp publish(answer, _store), do: answer
-
-  defp get_parts([], _moment, _position, rows),
-    do: {:ok, rows |> Enum.reverse() |> Enum.concat()}
-
-  defp get_parts([ids | parts], moment, position, rows) do
-    case Native.ordered_get_many(moment, ids) do
-      {:ok, part} -> get_parts(parts, moment, position + @lookups, [part | rows])
-      {:error, {reason, at}} -> {:error, {reason, position + at}}
-      :closed -> :closed
-    end
-  end
-
-  defp with_moment(store, fun) do
-    case Native.ordered_hold(store) do
-      :closed ->
-        :closed
-
-      :held ->
-        fun.(store)
-
-      moment ->
-        try do
-          fun.(moment)
-        after
-          Native.ordered_close(moment)
-        end
-    end
-  end
 
   defp reduce(_rows, _position, _moment, {:halt, acc}, _fun), do: {:halted, acc}
 

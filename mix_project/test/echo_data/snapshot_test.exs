@@ -115,6 +115,21 @@ defmodule EchoData.SnapshotTest do
     assert PropertyStore.info(store).bytes < 2 * before + 100_000
   end
 
+  test "a read that ends early holds no moment", %{store: store} do
+    ids = for n <- 1..100_000, do: id(n)
+
+    for bad <- [ids ++ ["none"], ids ++ :improper] do
+      try do
+        assert {:error, {:invalid, 100_000}} = PropertyStore.get_many(store, bad)
+      rescue
+        error in ArgumentError -> assert error.message =~ "ids must be a"
+      end
+
+      Native.drain()
+      assert PropertyStore.info(store).snapshots == 0
+    end
+  end
+
   # The memory of a process goes after everybody has heard of its end.
   defp await_no_snapshot(store) do
     Native.drain()

@@ -34,7 +34,8 @@ defmodule EchoData.Bcs.PropertyStore do
 
   Any term. Small integers, atoms, floats and short binaries cost nothing beyond the row; other terms are
   kept as bytes. A binary over 64 bytes is read back without a copy, and keeps the value that it is part of
-  in memory while it is used. Pids, references and functions come back equal, but do not keep alive what
+  in memory while it is used. A map of more than 32 keys is built anew by every read, a smaller one is
+  copied. Pids, references and functions come back equal, but do not keep alive what
   they stand for. Nesting deeper than 10,000 raises `ArgumentError`.
 
   In the costs below n is the number of rows. Walking is amortised O(1) a row.

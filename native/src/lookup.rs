@@ -1,0 +1,141 @@
+//! Many lookups in one call: in several when they are very many.
+
+use echo_data_core::View;
+use rustler::{Encoder, Env, ResourceArc, Term};
+
+use crate::handle::{Found, Handle};
+use crate::refusal::Refusal;
+use crate::term::{self, Value};
+use crate::timeslice::Timeslice;
+use crate::{atoms, rows};
+
+/// Ids that are looked up together, and between two looks at the clock.
+const STRIDE: usize = 256;
+
+/// Answers `{:ok, [{id, value}]}` for the ids that are there, in their order, or `{:more, continuation}`
+/// for [`proceed`]. All rows are of one moment, however many calls it takes.
+pub(crate) fn find<'a>(
+    env: Env<'a>,
+    store: &Found<'_>,
+    ids: Term<'a>,
+) -> Result<Term<'a>, Refusal> {
+    let timeslice = Timeslice::begin();
+    let mut lookup = Lookup::new(env, ids);
+    let keys = lookup.next_keys(store)?;
+    if lookup.is_done() {
+        store.read(env, |view| {
+            lookup.add(env, &view, &keys);
+            Ok(())
+        })?;
+        timeslice.end(env);
+        return Ok(lookup.finish(env));
+    }
+    let resource = store.resource()?;
+    let held = Handle::hold(&resource, env)?;
+    let ours = held.is_some();
+    let moment = held.unwrap_or(resource);
+    let mut lookup = Lookup::new(env, ids);
+    lookup.step(env, &moment)?;
+    Ok(lookup.answer(env, &moment, ours))
+}
+
+/// Goes on with lookups where the last call left them.
+pub(crate) fn proceed<'a>(env: Env<'a>, continuation: Term<'a>) -> Result<Term<'a>, Refusal> {
+    let (moment, ours, position, rest, rows): (ResourceArc<Handle>, _, _, _, _) =
+        continuation.decode().map_err(Refusal::Native)?;
+    let mut lookup = Lookup {
+        position,
+        rest,
+        ids: Vec::new(),
+        rows,
+    };
+    let stepped = lookup.step(env, &moment);
+    // The caller's heap has a reference to the moment, and would keep it until it is collected.
+    if ours && (stepped.is_err() || lookup.is_done()) {
+        moment.close();
+    }
+    stepped?;
+    Ok(lookup.answer(env, &moment, ours))
+}
+
+struct Lookup<'a> {
+    /// How many ids were read.
+    position: usize,
+    /// The ids that were not.
+    rest: Term<'a>,
+    /// The ids that were read last.
+    ids: Vec<Term<'a>>,
+    /// What was found, last first.
+    rows: Term<'a>,
+}
+
+impl<'a> Lookup<'a> {
+    fn new(env: Env<'a>, ids: Term<'a>) -> Self {
+        Self {
+            position: 0,
+            rest: ids,
+            ids: Vec::new(),
+            rows: rows::nil(env),
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.rest.is_empty_list()
+    }
+
+    /// Looks ids up until there are no more or the time ends.
+    fn step(&mut self, env: Env<'a>, moment: &Handle) -> Result<(), Refusal> {
+        let timeslice = Timeslice::begin();
+        moment.read(env, |view| {
+            while !self.is_done() && !timeslice.is_spent() {
+                let keys = self.next_keys(moment)?;
+                self.add(env, &view, &keys);
+            }
+            Ok(())
+        })?;
+        timeslice.end(env);
+        Ok(())
+    }
+
+    /// Reads up to [`STRIDE`] ids, and answers their keys.
+    fn next_keys(&mut self, handle: &Handle) -> Result<Vec<u64>, Refusal> {
+        self.ids.clear();
+        let mut keys = Vec::new();
+        while keys.len() < STRIDE && !self.is_done() {
+            let (id, rest) = self.rest.list_get_cell().map_err(|_| not_a_list())?;
+            let key = handle.key(id);
+            keys.push(key.map_err(|error| Refusal::GateAt(error, self.position))?);
+            self.ids.push(id);
+            self.position += 1;
+            self.rest = rest;
+        }
+        Ok(keys)
+    }
+
+    /// Adds the rows of the keys that were read last.
+    fn add(&mut self, env: Env<'a>, view: &View<'_, Value>, keys: &[u64]) {
+        view.get_many(keys, |at, value| {
+            if let Some(value) = value {
+                let row = term::pair(env, self.ids[at], term::decode(env, value));
+                self.rows = term::cell(env, row, self.rows);
+            }
+        });
+    }
+
+    fn answer(self, env: Env<'a>, moment: &ResourceArc<Handle>, ours: bool) -> Term<'a> {
+        if self.is_done() {
+            return self.finish(env);
+        }
+        let continuation = (moment, ours, self.position, self.rest, self.rows);
+        (atoms::more(), continuation).encode(env)
+    }
+
+    fn finish(self, env: Env<'a>) -> Term<'a> {
+        let rows = self.rows.list_reverse().expect("a list of rows is proper");
+        term::pair(env, atoms::ok().to_term(env), rows)
+    }
+}
+
+fn not_a_list() -> Refusal {
+    Refusal::Misuse("ids must be a proper list".into())
+}
