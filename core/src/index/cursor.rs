@@ -105,7 +105,7 @@ impl<'g, K: Key, S: Slot> End<'g, K, S> {
         if let Some((inner, at)) = self.parent {
             let next = at.wrapping_add_signed(step);
             if let Some(&node) = inner.children().get(next) {
-                Leaf::<K, S>::prefetch_whole(node);
+                Leaf::<K, S>::prefetch(node);
             }
         }
     }

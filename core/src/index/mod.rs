@@ -85,6 +85,16 @@ impl<K: Key, S: Slot> Root<K, S> {
         self.top.map(|top| top.leaf(top.tail))
     }
 
+    /// Asks for a node at `height` that is about to be searched.
+    #[inline]
+    fn prefetch(node: Block, height: u32) {
+        if height == 0 {
+            Leaf::<K, S>::prefetch(node);
+        } else {
+            Inner::<K>::prefetch(node);
+        }
+    }
+
     fn subtree(&self) -> Option<Subtree> {
         self.top
             .map(|top| Self::subtree_of(top.node, top.height, self.entries))

@@ -108,10 +108,19 @@ impl<'g, K: Copy + Ord, S: Copy> Leaf<'g, K, S> {
         }
     }
 
-    /// Asks for all lines of a full leaf, which is about to be copied.
+    /// Asks for all lines of a full leaf: its keys, and the slot that will be read, or all that will be
+    /// copied.
     #[inline]
-    pub(crate) fn prefetch_whole(block: Block) {
+    pub(crate) fn prefetch(block: Block) {
         prefetch_lines(block, Self::bytes(LEAF));
+    }
+
+    /// The slot at `at`, whose line is asked for but not waited for.
+    #[inline]
+    pub(crate) fn prefetched_slot(&self, at: usize) -> &'g S {
+        let slot = &self.slots()[at];
+        prefetch_line(std::ptr::from_ref(slot).cast());
+        slot
     }
 
     /// Where `key` is or would be.
@@ -128,7 +137,7 @@ impl<'g, K: Copy + Ord, S: Copy> Leaf<'g, K, S> {
 
     /// Asks for the lines that a search of a full leaf would read.
     #[inline]
-    pub(crate) fn prefetch(block: Block) {
+    pub(crate) fn prefetch_keys(block: Block) {
         prefetch_lines(block, Self::KEYS + LEAF * size_of::<K>());
     }
 
@@ -320,10 +329,10 @@ impl<'g, K: Copy + Ord> Inner<'g, K> {
         starts[at]..end
     }
 
-    /// Asks for the lines that a search by key of a full node would read.
+    /// Asks for the lines that a search of a full node would read.
     #[inline]
     pub(crate) fn prefetch(block: Block) {
-        prefetch_lines(block, Self::KEYS + INNER * size_of::<K>());
+        prefetch_lines(block, Self::bytes(INNER));
     }
 
     /// A new node over `children`, which are in key order.
@@ -427,12 +436,20 @@ fn bound<K>(keys: &[K], before: impl Fn(&K) -> bool) -> usize {
 /// is not known before its first line is here, and a prefetch beyond it is harmless.
 #[inline]
 fn prefetch_lines(block: Block, bytes: usize) {
-    #[cfg(target_arch = "x86_64")]
     for offset in (0..bytes).step_by(64) {
+        prefetch_line(block.address().wrapping_add(offset));
+    }
+}
+
+/// Asks the memory for one line. On processors for which the compiler has no stable hint, nothing.
+#[inline]
+fn prefetch_line(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    {
         use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
         // SAFETY: a prefetch is a hint: it accesses nothing and never faults.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(block.address().wrapping_add(offset).cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (block, bytes);
+    let _ = address;
 }

@@ -27,15 +27,6 @@ impl<K: Key, S: Slot> Root<K, S> {
         Some(top.leaf(node))
     }
 
-    #[inline]
-    fn prefetch(node: crate::publish::Block, height: u32) {
-        if height == 0 {
-            Leaf::<K, S>::prefetch(node);
-        } else {
-            Inner::<K>::prefetch(node);
-        }
-    }
-
     /// The slot of `key`. O(log n).
     #[inline]
     pub(crate) fn get(&self, key: &K) -> Option<&S> {
@@ -48,18 +39,22 @@ impl<K: Key, S: Slot> Root<K, S> {
     pub(crate) fn get_many<'a>(&'a self, keys: &[K], mut found: impl FnMut(usize, Option<&'a S>)) {
         for (round, group) in keys.chunks(IN_FLIGHT).enumerate() {
             let leaves = self.leaves_of(group);
-            for (at, key) in group.iter().enumerate() {
-                let slot = leaves[at].and_then(|leaf| {
+            let mut slots = [None; IN_FLIGHT];
+            for ((slot, leaf), key) in slots.iter_mut().zip(leaves).zip(group) {
+                *slot = leaf.and_then(|leaf| {
                     let place = leaf.search(key).ok()?;
-                    Some(&leaf.slots()[place])
+                    Some(leaf.prefetched_slot(place))
                 });
+            }
+            for (at, slot) in slots.into_iter().take(group.len()).enumerate() {
                 found(round * IN_FLIGHT + at, slot);
             }
         }
     }
 
     /// The leaves of up to [`IN_FLIGHT`] keys. All leaves are equally deep, so the keys go down
-    /// together, level by level.
+    /// together, level by level. Only the keys of the leaves are asked for: with so many accesses under
+    /// way, what may not be needed costs more than it spares.
     fn leaves_of(&self, keys: &[K]) -> [Option<Leaf<'_, K, S>>; IN_FLIGHT] {
         let mut leaves = [None; IN_FLIGHT];
         let Some(top) = self.top else { return leaves };
@@ -69,7 +64,11 @@ impl<K: Key, S: Slot> Root<K, S> {
                 // SAFETY: as in `leaf_of`.
                 let inner = unsafe { Inner::<K>::new(*node) };
                 *node = inner.children()[inner.child_of(key)];
-                Self::prefetch(*node, height);
+                if height == 0 {
+                    Leaf::<K, S>::prefetch_keys(*node);
+                } else {
+                    Inner::<K>::prefetch(*node);
+                }
             }
         }
         for (leaf, node) in leaves.iter_mut().zip(nodes).take(keys.len()) {

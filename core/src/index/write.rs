@@ -110,11 +110,7 @@ impl<K: Key, S: Slot> Root<K, S> {
             let at = inner.child_of(key);
             path.push((inner, at));
             node = inner.children()[at];
-            if height == 0 {
-                Leaf::<K, S>::prefetch_whole(node);
-            } else {
-                Inner::<K>::prefetch(node);
-            }
+            Self::prefetch(node, height);
         }
         (path, top.leaf(node))
     }
