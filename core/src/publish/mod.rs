@@ -142,6 +142,7 @@ impl<R: Roots> Published<R> {
     ) -> bool {
         // SAFETY: the caller loaded it under `guard`.
         let version = unsafe { &*current };
+        version.race.read(0..0);
         let number = version.number + 1;
         let limbo = version.limbo + (edit.replaced_bytes() + Version::<R>::BYTES) as u64;
         let reachable = version.born.bytes.saturating_sub(version.handed_over);
