@@ -6,15 +6,18 @@
 
 #[cfg(not(loom))]
 pub(crate) use std::sync::{
-    atomic::{fence, AtomicBool, AtomicPtr, AtomicU16, AtomicU64, Ordering},
+    atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU64, Ordering},
     Arc,
 };
 
 #[cfg(loom)]
 pub(crate) use loom::sync::{
-    atomic::{fence, AtomicBool, AtomicPtr, AtomicU16, AtomicU64, Ordering},
+    atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU64, Ordering},
     Arc,
 };
+
+#[cfg(loom)]
+pub(crate) use loom::thread::yield_now;
 
 #[cfg(loom)]
 mod loom_model;
@@ -28,26 +31,6 @@ pub(crate) use race::{bury, Race};
 #[cfg(not(loom))]
 pub(crate) mod epoch {
     pub(crate) use crossbeam_epoch::{pin, Guard};
-}
-
-/// A short wait after a lost race.
-///
-/// Two writers that take turns pay for every cache line twice over, so a loser stays away long enough
-/// for the winner to get several writes done: from one microsecond, doubling to sixteen.
-pub(crate) mod backoff {
-    #[cfg(not(loom))]
-    pub(crate) fn pause(attempt: u32) {
-        use std::time::{Duration, Instant};
-        let until = Instant::now() + Duration::from_nanos(500 << attempt.min(5));
-        while Instant::now() < until {
-            std::hint::spin_loop();
-        }
-    }
-
-    #[cfg(loom)]
-    pub(crate) fn pause(_attempt: u32) {
-        loom::thread::yield_now();
-    }
 }
 
 /// A witness of plain (non-atomic) accesses to one piece of memory.

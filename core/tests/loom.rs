@@ -12,20 +12,17 @@
 //! | garbage, a cut or a closed value freed without its grace period | `two_writers`, `cut_and_readers`, `closers_and_user` |
 //! | the guard taken after the load, or renewed before the exchange | `two_appenders` |
 //! | the claim of a tail slot as a load and a store, or always granted | `two_appenders` |
-//! | registering one version and answering the next | `parking_and_release` |
+//! | the guard let go before the snapshot is registered | `parking_and_release` |
 //! | who needs a block: `<` for `<=`, one version off, nobody | `parking_and_release` |
 //! | the Release of a snapshot's end, or the Acquire of `live` | `parking_and_release` |
-//! | the Acquire of a place's claim, or the Release of its new version | `place_changes_hands` |
-//! | the fence of `park` or `release`, or the second look after parking | `parking_and_release` |
-//! | the Release or Acquire of a pile | `parking_and_release` |
+//! | the Acquire of `register` | `place_changes_hands` |
+//! | any ordering of `push` or `take`, or the second look after parking | `parking_and_release` |
 //! | the Release or Acquires that link a chunk of places | `two_snapshots_and_a_publication` |
 //! | the orderings of `closed`, the looks at it while and after parking, `take_all` at the close | `close_and_release` |
 //! | the Acquire of `open`; a close that is not one exchange | `closers_and_user` |
 //!
 //! Seen by none, with the reason:
 //!
-//! - The fences of `register` and `live`, and the second look while registering: whoever registers is
-//!   pinned, and a block is looked up only after its grace period, which already orders the two.
 //! - The Acquire of the publishing exchange: `update` has loaded the same pointer with Acquire.
 //! - The Release of `close`: it follows directly on a pin, whose fence releases as much.
 //! - Claims that are kept when a guard is renewed: they mislead only when a leaf's address is used again,

@@ -370,22 +370,20 @@ impl<'g, K: Copy + Ord> Inner<'g, K> {
         delta: isize,
     ) -> Block {
         let width = self.width();
-        let bytes = Self::bytes(width);
-        let block = edit.allocate(Kind::Inner, width, 0, bytes);
+        let block = edit.allocate(Kind::Inner, width, 0, Self::bytes(width));
+        let (separators, starts, children) = (self.separators(), self.starts(), self.children());
         // SAFETY: both blocks have the same layout; the new one is ours.
         unsafe {
-            let (from, to) = (self.block.after_header(), block.after_header());
-            ptr::copy_nonoverlapping(from.as_ptr(), to.as_ptr(), bytes - HEADER);
-            let starts = block.byte_add(Self::starts_offset(width)).cast::<usize>();
-            for later in at + 1..width {
-                let start = starts.add(later);
-                start.write(start.read().wrapping_add_signed(delta));
+            let to = block.byte_add(Self::KEYS).cast::<K>();
+            ptr::copy_nonoverlapping(separators.as_ptr(), to.as_ptr(), width - 1);
+            let to = block.byte_add(Self::starts_offset(width)).cast::<usize>();
+            for (place, &start) in starts.iter().enumerate() {
+                let moved = if place > at { delta } else { 0 };
+                to.add(place).write(start.wrapping_add_signed(moved));
             }
-            block
-                .byte_add(Self::children_offset(width))
-                .cast::<Block>()
-                .add(at)
-                .write(child);
+            let to = block.byte_add(Self::children_offset(width)).cast::<Block>();
+            ptr::copy_nonoverlapping(children.as_ptr(), to.as_ptr(), width);
+            to.add(at).write(child);
         }
         block
     }

@@ -8,10 +8,12 @@
 
 mod block;
 mod edit;
+mod limbo;
 mod pool;
 mod reclaim;
 mod snapshot;
 mod tally;
+mod turns;
 mod version;
 
 pub(crate) use block::{Block, Kind, ALIGN, HEADER};
@@ -25,11 +27,12 @@ pub use tally::Tally;
 use std::ops::RangeInclusive;
 use std::ptr;
 
-use crate::sync::{backoff, epoch, Arc, AtomicPtr, Ordering, Race};
+use crate::sync::{epoch, Arc, AtomicPtr, Ordering, Race};
 
 use edit::Blocks;
 use reclaim::{dispose_later, Garbage, Shared};
 use snapshot::Place;
+use turns::Turns;
 use version::{Chain, Version};
 
 /// How many bytes of replaced versions and blocks a store keeps before it hands them over: an eighth
@@ -57,6 +60,7 @@ pub(crate) enum Outcome<T> {
 /// The current version of a store, and its past for as long as somebody needs it.
 pub(crate) struct Published<R: Roots> {
     current: AtomicPtr<Version<R>>,
+    turns: Turns,
     shared: Arc<Shared>,
 }
 
@@ -79,6 +83,7 @@ impl<R: Roots> Published<R> {
         };
         Self {
             current: AtomicPtr::new(first.into_raw()),
+            turns: Turns::new(),
             shared: Arc::new(Shared::new()),
         }
     }
@@ -102,6 +107,7 @@ impl<R: Roots> Published<R> {
     /// Changes the store: `change` edits a copy of the current roots and says whether to publish them.
     /// It runs again, on newer roots, each time that another writer was first.
     pub(crate) fn update<T>(&self, mut change: impl FnMut(&mut Edit, &mut R) -> Outcome<T>) -> T {
+        let mut turn = self.turns.arrive();
         let mut edit = Edit::new();
         let mut guard = epoch::pin();
         for attempt in 1.. {
@@ -114,16 +120,18 @@ impl<R: Roots> Published<R> {
             // SAFETY: used only below, under the same guard, and then by the version that replaces
             // the original.
             let mut roots = unsafe { version.roots.duplicate() };
-            match change(&mut edit, &mut roots) {
-                Outcome::Keep(answer) => return answer,
-                Outcome::Publish(answer) => {
-                    if self.try_publish(&guard, current, roots, &mut edit) {
-                        return answer;
-                    }
-                }
+            let answer = match change(&mut edit, &mut roots) {
+                Outcome::Keep(answer) => Some(answer),
+                Outcome::Publish(answer) => self
+                    .try_publish(&guard, current, roots, &mut edit)
+                    .then_some(answer),
+            };
+            if let Some(answer) = answer {
+                self.turns.done(&turn);
+                return answer;
             }
             edit.discard();
-            backoff::pause(attempt);
+            self.turns.lost(&mut turn);
             if attempt % ATTEMPTS_PER_GUARD == 0 {
                 edit.forget_claims();
                 drop(guard);
@@ -199,16 +207,11 @@ impl<R: Roots> Published<R> {
     /// Registers a snapshot of the current version, which stays readable through [`Published::at`]
     /// until the hold is dropped or the store is.
     pub(crate) fn hold(&self) -> Hold<R> {
-        let _guard = epoch::pin();
-        let (place, version) = self.shared.registry.register(|| {
-            // Acquire: as in `pin`. SAFETY: as in `pin`; the guard outlives every use here.
-            let version = unsafe { &*self.current.load(Ordering::Acquire) };
-            version.race.read(0..0);
-            (version.number, version)
-        });
+        let pinned = self.pin();
+        let place = self.shared.registry.register(pinned.version.number);
         Hold {
             // SAFETY: the version is registered, and the hold is read only through `at`.
-            roots: unsafe { version.roots.duplicate() },
+            roots: unsafe { pinned.version.roots.duplicate() },
             place,
             shared: Arc::clone(&self.shared),
         }

@@ -1,7 +1,7 @@
 //! Reclamation: from "no longer reachable from the current version" to "freed".
 //!
 //! A batch of garbage waits for a grace period, so that no pinned reader is inside it. Then each block
-//! is freed, or parked if a snapshot needs it. Small batches are freed by whichever thread collects;
+//! is freed, or parked if a snapshot needs it. Small batches are freed by the thread that retired them;
 //! large ones, and whole subtrees, by a background thread in bounded steps.
 #![allow(unsafe_code)] // frees blocks after their grace period
 
@@ -9,6 +9,7 @@ use crate::sync::{epoch, Arc, AtomicBool, Ordering};
 
 use super::block::Block;
 use super::edit::Blocks;
+use super::limbo;
 use super::snapshot::{Live, Parked, Registry};
 use super::tally::{SharedTally, Tally};
 use super::version::Chain;
@@ -159,9 +160,7 @@ impl<R: Send + 'static> Garbage<R> {
     pub(crate) fn retire(self, guard: &epoch::Guard) {
         if self.cut.is_empty() && self.replaced.len() <= IN_PASSING {
             // SAFETY: unlinked by the publication of `death`; the closure runs after a grace period.
-            guard.defer(move || unsafe { self.dispose() });
-            // An idle thread would keep a deferred call to itself for ever.
-            guard.flush();
+            limbo::retire(guard, move || unsafe { self.dispose() });
         } else {
             // SAFETY: as above.
             background::after_grace(guard, move || unsafe { self.dispose() });
@@ -298,6 +297,8 @@ mod background {
             now.into_iter().for_each(run_one);
             if !later.is_empty() {
                 await_grace();
+                // What other threads retired before is due as well, and they may be idle.
+                super::limbo::scavenge();
                 later.into_iter().for_each(run_one);
             }
         }

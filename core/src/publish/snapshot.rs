@@ -12,14 +12,12 @@ use std::ptr;
 
 use smallvec::SmallVec;
 
-use crate::sync::{fence, AtomicPtr, AtomicU64, Ordering, Race};
+use crate::sync::{AtomicPtr, AtomicU64, Ordering, Race};
 
 use super::block::Block;
 
 /// The slot is unused. Version numbers start at 1.
 const FREE: u64 = 0;
-/// The slot has an owner that has not announced a version yet.
-const CLAIMED: u64 = u64::MAX;
 
 const SLOTS: usize = if cfg!(loom) { 1 } else { 8 };
 
@@ -37,6 +35,11 @@ struct Pile {
     race: Race,
 }
 
+/// A place for a snapshot and for what is parked with it.
+///
+/// All changes of `piles` read and write it in one step, so they are in one order, each seeing what
+/// came before the earlier ones. Whoever ends a snapshot says so and then takes; whoever parks pushes
+/// and then looks: the pile is taken by the one or the end is seen by the other.
 pub(crate) struct Slot {
     version: AtomicU64,
     piles: AtomicPtr<Pile>,
@@ -60,10 +63,11 @@ impl Slot {
         loop {
             // SAFETY: not shared until the exchange below succeeds.
             unsafe { (*pile).next = head };
-            // Release: pairs with the Acquire in `take`, which reads the pile.
+            // Release: pairs with the Acquire in `take`, which reads the pile. Acquire: pairs with the
+            // Release of an earlier `take`; see `Slot`.
             match self
                 .piles
-                .compare_exchange_weak(head, pile, Ordering::Release, Ordering::Relaxed)
+                .compare_exchange_weak(head, pile, Ordering::AcqRel, Ordering::Relaxed)
             {
                 Ok(_) => return,
                 Err(newer) => head = newer,
@@ -73,8 +77,8 @@ impl Slot {
 
     /// Takes everything parked here. Piles leave the list only whole, so no pile is seen twice.
     fn take(&self) -> Vec<Parked> {
-        // Acquire: pairs with the Release in `push`.
-        let mut next = self.piles.swap(ptr::null_mut(), Ordering::Acquire);
+        // Acquire: pairs with the Release in `push`. Release: with the Acquire there.
+        let mut next = self.piles.swap(ptr::null_mut(), Ordering::AcqRel);
         let mut taken = Vec::new();
         while !next.is_null() {
             // SAFETY: piles come from `Box::into_raw`; the swap made this thread their owner.
@@ -142,43 +146,24 @@ impl Registry {
         .flatten()
     }
 
-    /// Registers a snapshot of the version that is current when this returns.
+    /// Registers a snapshot of the version `number`. The caller is pinned since before it found that
+    /// version current.
     ///
-    /// `current` reads the current version and its number; the caller is pinned. The version answered
-    /// with the place is the one that is registered.
-    pub(crate) fn register<V>(&self, current: impl Fn() -> (u64, V)) -> (Place, V) {
-        let slot = self.claim();
-        let (mut number, _) = current();
-        loop {
-            // Release: passes on to `live` what the slot's last release said of its readers.
-            slot.version.store(number, Ordering::Release);
-            // This fence pairs with the one in `live`. If the look below still finds `number`
-            // current, then whoever later replaces it and looks for snapshots finds ours.
-            fence(Ordering::SeqCst);
-            let (now, version) = current();
-            if now == number {
-                return (Place(slot), version);
-            }
-            number = now;
-        }
-    }
-
-    fn claim(&self) -> &Slot {
+    /// Nothing is to be looked at again: what later versions replace waits for the caller's guard, and
+    /// is swept only after that, when the registration is to be seen.
+    pub(crate) fn register(&self, number: u64) -> Place {
         loop {
             for slot in self.slots() {
-                if slot.version.load(Ordering::Relaxed) != FREE {
-                    continue;
-                }
-                // Acquire: pairs with the Release in `release`, so that the slot's next life comes
-                // after its last.
-                let claimed = slot.version.compare_exchange(
-                    FREE,
-                    CLAIMED,
-                    Ordering::Acquire,
-                    Ordering::Relaxed,
-                );
-                if claimed.is_ok() {
-                    return slot;
+                // Acquire: pairs with the Release in `release`, so that this snapshot's end also tells of
+                // what the place's earlier ones have read. Until then their Release still tells it: an
+                // exchange passes on the Release that it has read.
+                let free = slot.version.load(Ordering::Relaxed) == FREE
+                    && slot
+                        .version
+                        .compare_exchange(FREE, number, Ordering::Acquire, Ordering::Relaxed)
+                        .is_ok();
+                if free {
+                    return Place(slot);
                 }
             }
             self.grow();
@@ -210,21 +195,17 @@ impl Registry {
         let slot = unsafe { &*place.0 };
         // Release: reads through the snapshot come before; pairs with the Acquire in `live`.
         slot.version.store(FREE, Ordering::Release);
-        // Pairs with the fence in `park`: either the parker sees the slot free, or we see its pile.
-        fence(Ordering::SeqCst);
         slot.take()
     }
 
     /// The snapshots that are live now.
     pub(crate) fn live(&self) -> Live<'_> {
-        // Pairs with the fence in `register`.
-        fence(Ordering::SeqCst);
         let mut live: SmallVec<[(u64, &Slot); SLOTS]> = self
             .slots()
             // Acquire: pairs with the Release in `release`. Whoever finds a snapshot gone frees what it
             // alone needed, and its reads come before that.
             .filter_map(|slot| match slot.version.load(Ordering::Acquire) {
-                FREE | CLAIMED => None,
+                FREE => None,
                 version => Some((version, slot)),
             })
             .collect();
@@ -234,8 +215,6 @@ impl Registry {
 
     /// Takes everything parked with any snapshot: the store is gone and its snapshots with it.
     pub(crate) fn take_all(&self) -> Vec<Parked> {
-        // Pairs with the fence in `park`: either the parker sees the store closed, or we see its pile.
-        fence(Ordering::SeqCst);
         let mut all = Vec::new();
         for slot in self.slots() {
             all.append(&mut slot.take());
@@ -265,8 +244,8 @@ impl Live<'_> {
     pub(crate) fn park(&self, at: usize, pile: Vec<Parked>) -> Vec<Parked> {
         let (version, slot) = self.0[at];
         slot.push(pile);
-        // Pairs with the fence in `release`: either the releaser takes the pile, or we see it gone.
-        fence(Ordering::SeqCst);
+        // Relaxed: either the releaser takes the pile after `push`, or it took before, and what it did
+        // before that is seen here (`Slot`).
         if slot.version.load(Ordering::Relaxed) == version {
             Vec::new()
         } else {
