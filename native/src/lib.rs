@@ -1,6 +1,7 @@
 //! EchoData's Rust core, presented to the BEAM: one file per Elixir module, each NIF decodes its arguments,
 //! calls the core and encodes the answer.
 
+mod allocator;
 mod atoms;
 mod base62;
 mod batch;
@@ -20,7 +21,7 @@ mod timeslice;
 
 /// glibc's malloc is the larger part of a write to a small store: see `Cargo.toml`.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 
 rustler::init!("Elixir.EchoData.Native", load = load);
 

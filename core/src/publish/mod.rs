@@ -72,17 +72,17 @@ impl<R: Roots> Published<R> {
             roots: R::empty(),
             born: Tally {
                 versions: 1,
-                bytes: Version::<R>::BYTES as u64,
+                bytes: Version::<R>::bytes(0) as u64,
                 ..Tally::default()
             },
-            limbo: 0,
             handed_over: 0,
+            limbo: 0,
+            replaced: 0,
             previous: ptr::null_mut(),
-            replaced: Blocks::new(),
             race: Race::new(0),
         };
         Self {
-            current: AtomicPtr::new(first.into_raw()),
+            current: AtomicPtr::new(first.into_raw(&[])),
             turns: Turns::new(),
             shared: Arc::new(Shared::new()),
         }
@@ -152,29 +152,31 @@ impl<R: Roots> Published<R> {
         let version = unsafe { &*current };
         version.race.read(0..0);
         let number = version.number + 1;
-        let limbo = version.limbo + (edit.replaced_bytes() + Version::<R>::BYTES) as u64;
+        let mut replaced = edit.take_replaced();
+        let waiting = edit.replaced_bytes() + Version::<R>::bytes(replaced.len());
+        let limbo = u64::from(version.limbo) + waiting as u64;
         let reachable = version.born.bytes.saturating_sub(version.handed_over);
         let limit = (reachable / 8).clamp(*LIMBO_BYTES.start(), *LIMBO_BYTES.end());
         let hand_over = limbo > limit || edit.has_cut();
+        let kept = if hand_over {
+            Blocks::new()
+        } else {
+            std::mem::take(&mut replaced)
+        };
         let mut born = version.born.plus(edit.tally());
         born.versions += 1;
-        born.bytes += Version::<R>::BYTES as u64;
-        let mut replaced = edit.take_replaced();
+        born.bytes += Version::<R>::bytes(kept.len()) as u64;
         let next = Version {
             number,
             roots,
             born,
-            limbo: if hand_over { 0 } else { limbo },
             handed_over: version.handed_over + if hand_over { limbo } else { 0 },
+            limbo: if hand_over { 0 } else { limbo as u32 },
+            replaced: 0,
             previous: if hand_over { ptr::null_mut() } else { current },
-            replaced: if hand_over {
-                Blocks::new()
-            } else {
-                std::mem::take(&mut replaced)
-            },
             race: Race::new(0),
         }
-        .into_raw();
+        .into_raw(&kept);
         // Release: whoever loads `next` sees the nodes and tail slots written for it; pairs with the
         // Acquire in `pin`, `update` and `hold`. Acquire: a later hand-over by this thread sees the
         // whole chain behind the version that it replaces.
@@ -184,7 +186,7 @@ impl<R: Roots> Published<R> {
             .is_ok();
         if !won {
             // SAFETY: never shared.
-            drop(unsafe { Version::from_raw(next) });
+            unsafe { Version::free(next) };
             return false;
         }
         let cut = edit.take_cut();

@@ -1,12 +1,11 @@
 //! Versions: immutable records of a store's roots, each linked to what it replaced.
 #![allow(unsafe_code)] // owns the chain of replaced versions and frees it
 
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 
 use crate::sync::Race;
 
 use super::block::Block;
-use super::edit::Blocks;
 use super::pool;
 use super::tally::Tally;
 
@@ -29,22 +28,23 @@ pub(crate) unsafe trait Roots: Send + Sync + Sized + 'static {
     fn subtrees(&self) -> Vec<super::reclaim::Subtree>;
 }
 
-/// One published moment of a store.
+/// One published moment of a store. The blocks that it no longer reaches follow the record in memory:
+/// an append has none, and its record is two cache lines.
 pub(crate) struct Version<R> {
     /// Counts publications, from 1; the store's only clock.
     pub(crate) number: u64,
     pub(crate) roots: R,
     /// Everything that was ever published in this store up to this version.
     pub(crate) born: Tally,
-    /// Bytes waiting in the chain of versions below.
-    pub(crate) limbo: u64,
     /// Bytes handed to the reclaimer so far, cut subtrees not counted.
     pub(crate) handed_over: u64,
+    /// Bytes waiting in the chain of versions below.
+    pub(crate) limbo: u32,
+    /// How many blocks follow.
+    pub(crate) replaced: u32,
     /// The version that this one replaced, if it has not been handed to the reclaimer yet: the list
     /// of garbage is the chain of versions itself, so retiring costs no atomic operation of its own.
     pub(crate) previous: *mut Version<R>,
-    /// The blocks that this version no longer reaches.
-    pub(crate) replaced: Blocks,
     /// Where loom watches the record.
     pub(crate) race: Race,
 }
@@ -56,29 +56,52 @@ unsafe impl<R: Send> Send for Version<R> {}
 unsafe impl<R: Sync> Sync for Version<R> {}
 
 impl<R> Version<R> {
-    /// The bytes of a version's own record.
-    pub(crate) const BYTES: usize = pool::rounded(size_of::<Self>());
+    const BLOCKS: usize = size_of::<Self>().next_multiple_of(align_of::<Block>());
 
-    /// Moves the record to the heap.
-    pub(crate) fn into_raw(self) -> *mut Self {
-        const { assert!(align_of::<Self>() <= pool::GRAIN) };
-        let memory = pool::allocate(size_of::<Self>()).cast::<Self>();
-        // SAFETY: new memory of this size, aligned to a grain.
-        unsafe { memory.write(self) };
-        memory.as_ptr()
+    /// The bytes of a record that `replaced` blocks follow.
+    pub(crate) const fn bytes(replaced: usize) -> usize {
+        pool::rounded(Self::BLOCKS + replaced * size_of::<Block>())
     }
 
-    /// Takes the record back, and frees its memory. The record does not own the blocks that it names.
+    /// Moves the record to the heap, with the blocks that it no longer reaches behind it.
+    pub(crate) fn into_raw(mut self, replaced: &[Block]) -> *mut Self {
+        const { assert!(align_of::<Self>() <= pool::GRAIN) };
+        let count = u32::try_from(replaced.len());
+        self.replaced = count.expect("what is not handed over at once is little");
+        let memory = pool::allocate(Self::bytes(replaced.len()));
+        let record = memory.cast::<Self>();
+        // SAFETY: new memory with room for both, aligned to a grain.
+        unsafe {
+            let blocks = memory.add(Self::BLOCKS).cast::<Block>();
+            ptr::copy_nonoverlapping(replaced.as_ptr(), blocks.as_ptr(), replaced.len());
+            record.write(self);
+        }
+        record.as_ptr()
+    }
+
+    /// Frees the record's memory. It does not own the blocks that it names.
     ///
     /// # Safety
     /// `record` comes from `into_raw` and nobody else reads it any more.
-    pub(crate) unsafe fn from_raw(record: *mut Self) -> Self {
+    pub(crate) unsafe fn free(record: *mut Self) {
         // SAFETY: as the caller says.
         unsafe {
             (*record).race.free();
-            let version = record.read();
-            pool::release(NonNull::new_unchecked(record).cast(), size_of::<Self>());
-            version
+            let bytes = Self::bytes((*record).replaced as usize);
+            record.drop_in_place();
+            pool::release(NonNull::new_unchecked(record).cast(), bytes);
+        }
+    }
+
+    /// The blocks that this version no longer reaches.
+    ///
+    /// # Safety
+    /// `record` comes from `into_raw` and is not freed during `'a`.
+    unsafe fn replaced<'a>(record: *const Self) -> &'a [Block] {
+        // SAFETY: `into_raw` put them there.
+        unsafe {
+            let blocks = record.cast::<u8>().add(Self::BLOCKS).cast::<Block>();
+            std::slice::from_raw_parts(blocks, (*record).replaced as usize)
         }
     }
 }
@@ -99,14 +122,18 @@ impl<R> Chain<R> {
         let mut freed = Tally::default();
         let mut next = self.0;
         while !next.is_null() {
-            // SAFETY: the records of a chain are owned by it alone.
-            let version = unsafe { Version::from_raw(next) };
-            for &block in &version.replaced {
-                visit(block, version.number);
+            let record = next;
+            // SAFETY: the records of a chain are owned by it alone; each is freed after its last use.
+            unsafe {
+                let replaced = Version::replaced(record);
+                for &block in replaced {
+                    visit(block, (*record).number);
+                }
+                freed.versions += 1;
+                freed.bytes += Version::<R>::bytes(replaced.len()) as u64;
+                next = (*record).previous;
+                Version::free(record);
             }
-            freed.versions += 1;
-            freed.bytes += Version::<R>::BYTES as u64;
-            next = version.previous;
         }
         freed
     }
