@@ -10,10 +10,7 @@ use std::ptr::NonNull;
 
 use crate::sync::{bury, AtomicU16, Ordering, Race};
 
-use super::pool;
-
-/// Every block is aligned for any key or value of up to this alignment.
-pub(crate) const ALIGN: usize = 16;
+use super::pool::{self, ALIGN};
 
 /// What a block holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

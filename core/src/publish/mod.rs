@@ -16,8 +16,9 @@ mod tally;
 mod turns;
 mod version;
 
-pub(crate) use block::{Block, Kind, ALIGN, HEADER};
+pub(crate) use block::{Block, Kind, HEADER};
 pub(crate) use edit::Edit;
+pub(crate) use pool::ALIGN;
 pub(crate) use reclaim::{after_grace, Frame, Subtree};
 pub(crate) use version::Roots;
 
@@ -35,7 +36,7 @@ use snapshot::Place;
 use turns::Turns;
 use version::{Chain, Version};
 
-/// How many bytes of replaced versions and blocks a store keeps before it hands them over: an eighth
+/// How many bytes of replaced versions and blocks a store keeps before it hands them over: a quarter
 /// of what it holds, within these bounds. Reclaiming by bytes and not by calls makes the hand-over rare
 /// for small writes and prompt for large ones; the bounds keep small stores small and the garbage of
 /// large ones in the cache.
@@ -156,7 +157,7 @@ impl<R: Roots> Published<R> {
         let waiting = edit.replaced_bytes() + Version::<R>::bytes(replaced.len());
         let limbo = u64::from(version.limbo) + waiting as u64;
         let reachable = version.born.bytes.saturating_sub(version.handed_over);
-        let limit = (reachable / 8).clamp(*LIMBO_BYTES.start(), *LIMBO_BYTES.end());
+        let limit = (reachable / 4).clamp(*LIMBO_BYTES.start(), *LIMBO_BYTES.end());
         let hand_over = limbo > limit || edit.has_cut();
         let kept = if hand_over {
             Blocks::new()

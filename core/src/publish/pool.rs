@@ -11,18 +11,47 @@ use std::ptr::NonNull;
 
 use crate::sync::bury;
 
-/// Sizes are rounded up to this many bytes: a cache line, so that no two blocks share one.
-pub(super) const GRAIN: usize = 64;
-/// Blocks of up to this many grains are recycled: every node of eight-byte keys and values of sixteen.
-const CLASSES: usize = 32;
-/// Blocks kept of each size. A thread keeps at most `64 × (1 + … + 32) × KEPT` bytes, about 1 MB, and
-/// only after it has freed that much. With shrunken nodes it keeps none, so that a sanitizer run with
-/// them sees every use after a free.
+/// Blocks are aligned for any key or value of up to this alignment, and no more: allocators pay for
+/// alignments beyond their own with room.
+pub(crate) const ALIGN: usize = 16;
+
+/// Sizes up to 512 bytes are rounded up to a multiple of this, larger ones to four sizes each doubling.
+/// These are the size classes of common allocators, mimalloc's among them: what the pool rounds up, the
+/// allocator does not round again.
+const GRAIN: usize = 64;
+
+/// The sizes that are recycled: every node of eight-byte keys and values of sixteen is among them.
+const CLASSES: usize = 16;
+
+/// Blocks kept of each size. A thread keeps at most 32 times the sum of the sizes, about 450 KB, and only
+/// after it has freed that much. With shrunken nodes it keeps none, so that a sanitizer run with them
+/// sees every use after a free.
 const KEPT: usize = if cfg!(tiny_nodes) { 0 } else { 32 };
+
+/// The step between the sizes around `bytes`.
+const fn step(bytes: usize) -> usize {
+    match bytes {
+        0..=512 => GRAIN,
+        513..=1024 => 2 * GRAIN,
+        1025..=2048 => 4 * GRAIN,
+        _ => 8 * GRAIN,
+    }
+}
 
 /// The bytes that [`allocate`] sets aside for `bytes`.
 pub(super) const fn rounded(bytes: usize) -> usize {
-    bytes.next_multiple_of(GRAIN)
+    bytes.next_multiple_of(step(bytes))
+}
+
+/// Which of the recycled sizes `bytes` are rounded up to; at least `CLASSES` when they are too many.
+const fn class(bytes: usize) -> usize {
+    let steps = bytes.div_ceil(step(bytes)) - 1;
+    match bytes {
+        0..=512 => steps,
+        513..=1024 => 4 + steps,
+        1025..=2048 => 8 + steps,
+        _ => CLASSES,
+    }
 }
 
 struct Pool([Vec<NonNull<u8>>; CLASSES]);
@@ -32,14 +61,10 @@ thread_local! {
 }
 
 fn layout(bytes: usize) -> Layout {
-    Layout::from_size_align(rounded(bytes), GRAIN).expect("a block is under 4 GiB")
+    Layout::from_size_align(rounded(bytes), ALIGN).expect("a block is under 4 GiB")
 }
 
-fn class(bytes: usize) -> usize {
-    bytes.div_ceil(GRAIN) - 1
-}
-
-/// Memory for `bytes`, which are not 0, aligned to a cache line.
+/// Memory for `bytes`, which are not 0, aligned to [`ALIGN`].
 #[inline]
 pub(super) fn allocate(bytes: usize) -> NonNull<u8> {
     // A thread that is ending has no pool any more.
@@ -89,8 +114,33 @@ impl Drop for Pool {
         for (class, list) in self.0.iter_mut().enumerate() {
             for memory in list.drain(..) {
                 // SAFETY: allocated with the layout of this class, and unused.
-                unsafe { dealloc(memory.as_ptr(), layout((class + 1) * GRAIN)) };
+                unsafe { dealloc(memory.as_ptr(), layout(size(class))) };
             }
         }
+    }
+}
+
+/// The size of the blocks in a class.
+const fn size(class: usize) -> usize {
+    match class {
+        0..=7 => (class + 1) * GRAIN,
+        8..=11 => (class - 3) * 2 * GRAIN,
+        _ => (class - 7) * 4 * GRAIN,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{class, rounded, size, CLASSES};
+
+    #[test]
+    fn every_size_has_the_class_of_its_rounding() {
+        for bytes in 1..=2048 {
+            assert!(rounded(bytes) >= bytes && rounded(bytes) - bytes <= bytes.max(64) / 4 + 64);
+            assert_eq!(size(class(bytes)), rounded(bytes), "{bytes}");
+            assert_eq!(class(rounded(bytes)), class(bytes));
+        }
+        assert_eq!(class(2048), CLASSES - 1);
+        assert_eq!(class(2049), CLASSES);
     }
 }

@@ -65,12 +65,12 @@ impl<R> Version<R> {
 
     /// Moves the record to the heap, with the blocks that it no longer reaches behind it.
     pub(crate) fn into_raw(mut self, replaced: &[Block]) -> *mut Self {
-        const { assert!(align_of::<Self>() <= pool::GRAIN) };
+        const { assert!(align_of::<Self>() <= pool::ALIGN) };
         let count = u32::try_from(replaced.len());
         self.replaced = count.expect("what is not handed over at once is little");
         let memory = pool::allocate(Self::bytes(replaced.len()));
         let record = memory.cast::<Self>();
-        // SAFETY: new memory with room for both, aligned to a grain.
+        // SAFETY: new memory with room for both, aligned for any block.
         unsafe {
             let blocks = memory.add(Self::BLOCKS).cast::<Block>();
             ptr::copy_nonoverlapping(replaced.as_ptr(), blocks.as_ptr(), replaced.len());
