@@ -81,6 +81,7 @@ check-sanitizer: ## the core's tests under the address sanitizer (nightly Rust)
 
 bench: ## measure the core and the Elixir library, beside their peers
 	@scripts/setup cargo cc mix
+	cargo run --release -p echo_data_benches --bin report
 	cargo bench -p echo_data_benches
 	cd mix_project && mix run bench/run.exs
 

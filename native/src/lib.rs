@@ -8,6 +8,7 @@ mod batch;
 mod branded_id;
 mod error;
 mod handle;
+mod hot;
 mod lookup;
 mod ordered;
 mod property_store;

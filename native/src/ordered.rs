@@ -9,13 +9,16 @@ use echo_data_core::{drain as drain_core, Tally};
 use rustler::{Atom, Encoder, Env, NifResult, Term};
 
 use crate::handle::{self, Found, Handle};
+use crate::hot::hot_nif;
 use crate::refusal::{answer, Refusal};
 use crate::rows::{self, Listing, Order};
 use crate::{atoms, base62, batch, lookup, term};
 
+hot_nif!("ordered_put", 3, put);
+hot_nif!("ordered_get", 2, get);
+
 /// `:ok`.
-#[rustler::nif(name = "ordered_put")]
-fn put<'a>(env: Env<'a>, store: Term<'a>, id: Term<'a>, value: Term<'a>) -> NifResult<Term<'a>> {
+fn put<'a>(env: Env<'a>, [store, id, value]: [Term<'a>; 3]) -> NifResult<Term<'a>> {
     let put = |found: Found| {
         let key = found.key(id)?;
         let value = term::encode(value)?;
@@ -26,8 +29,7 @@ fn put<'a>(env: Env<'a>, store: Term<'a>, id: Term<'a>, value: Term<'a>) -> NifR
 }
 
 /// `{:ok, value}` or `{:error, :not_found}`.
-#[rustler::nif(name = "ordered_get")]
-fn get<'a>(env: Env<'a>, store: Term<'a>, id: Term<'a>) -> NifResult<Term<'a>> {
+fn get<'a>(env: Env<'a>, [store, id]: [Term<'a>; 2]) -> NifResult<Term<'a>> {
     let get = |found: Found| {
         let key = found.key(id)?;
         found.read(env, |view| {

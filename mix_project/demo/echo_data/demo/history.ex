@@ -107,7 +107,12 @@ defmodule EchoData.Demo.History do
   # A part of a binary keeps the whole of it in memory.
   defp copy(text), do: :binary.copy(text)
 
-  defp close({port, _path, _rest}), do: Port.info(port) && Port.close(port)
+  # Git may end, and its port with it, at any moment before this one.
+  defp close({port, _path, _rest}) do
+    Port.close(port)
+  rescue
+    ArgumentError -> true
+  end
 
   defp executable, do: System.find_executable("git") || fail("git was not found: install it")
 
