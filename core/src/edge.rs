@@ -117,7 +117,7 @@ impl<V: Value> EdgeStore<V> {
     }
 
     /// Makes `objects` the objects of `subject`, and no others, in one publication. Of objects named
-    /// twice the last wins. O(objects before and after) after sorting.
+    /// twice the last wins. O(objects before and after + touched nodes) after sorting.
     pub fn replace(&self, subject: u64, objects: impl IntoIterator<Item = (u64, V)>) -> Replaced {
         let edges = stage(
             objects
@@ -173,8 +173,8 @@ impl<V: Value> EdgeStore<V> {
         })
     }
 
-    /// Removes all edges from `subject`, in one publication; answers how many there were. O(edges
-    /// removed + log n).
+    /// Removes all edges from `subject`, in one publication; answers how many there were. O(log n) in
+    /// the direction of the subject, O(edges removed + touched nodes) in the other.
     pub fn drop_subject(&self, subject: u64) -> usize {
         self.versions.update(|edit, (forward, reverse)| {
             let positions = forward.positions(of(subject));
@@ -188,8 +188,8 @@ impl<V: Value> EdgeStore<V> {
         })
     }
 
-    /// Removes all edges to `object`, in one publication; answers how many there were. O(edges removed
-    /// + log n).
+    /// Removes all edges to `object`, in one publication; answers how many there were. O(log n) in the
+    /// direction of the object, O(edges removed + touched nodes) in the other.
     pub fn drop_object(&self, object: u64) -> usize {
         self.versions.update(|edit, (forward, reverse)| {
             let positions = reverse.positions(of(object));
@@ -495,3 +495,5 @@ impl<V: Value, const FROM: bool> Iterator for Common<'_, V, FROM> {
         }
     }
 }
+
+impl<V: Value, const FROM: bool> std::iter::FusedIterator for Common<'_, V, FROM> {}
