@@ -34,6 +34,8 @@ struct Pass<'e> {
     edit: &'e mut Edit,
     /// The last change lies beyond every key: leave nodes full behind it, as in-place appends do.
     appends: bool,
+    /// Entries before the pass.
+    entries: usize,
 }
 
 impl<K: Key, S: Slot> Root<K, S> {
@@ -47,6 +49,7 @@ impl<K: Key, S: Slot> Root<K, S> {
         let mut pass = Pass {
             edit,
             appends: beyond && matches!(change, Change::Put(_)),
+            entries: self.entries,
         };
         let (children, height) = match self.top {
             Some(top) => {
@@ -122,8 +125,15 @@ impl Pass<'_> {
         if height == 0 {
             // SAFETY: a leaf of a protected version; the counts give its length.
             let leaf = unsafe { Leaf::new(child.node, child.entries) };
-            out.append(&mut self.leaves(Some(leaf), changes, child.low, right_edge));
-            self.edit.retire(child.node);
+            let (low, beyond) = (changes[0].0, leaf.keys().last() < Some(&changes[0].0));
+            if right_edge && self.appends && beyond && leaf.len() == LEAF {
+                // A full leaf stays as it is; the new ones follow it.
+                out.push(child);
+                out.append(&mut self.leaves::<K, S>(None, changes, low, true));
+            } else {
+                out.append(&mut self.leaves(Some(leaf), changes, child.low, right_edge));
+                self.edit.retire(child.node);
+            }
             return;
         }
         // SAFETY: an inner node of a protected version.
@@ -170,7 +180,8 @@ impl Pass<'_> {
         let mut start = 0;
         for len in portions(keys.len(), LEAF, fill) {
             let end = start + len;
-            let width = Root::<K, S>::width_for(len, right_edge && end == keys.len());
+            let last = right_edge && end == keys.len();
+            let width = Root::<K, S>::width_for(len, last, self.entries + changes.len());
             let run = (&keys[start..end], &slots[start..end]);
             out.push(Child {
                 low: if start == 0 { low } else { keys[start] },

@@ -31,14 +31,14 @@ impl<K: Key, S: Slot> Root<K, S> {
         match leaf.search(&key) {
             Ok(at) => {
                 let old = leaf.slots()[at];
-                let width = Self::width_for(leaf.len(), right_edge);
+                let width = Self::width_for(leaf.len(), right_edge, self.entries);
                 let copy = leaf.with_replaced(edit, at, slot, width);
                 self.replace_leaf(edit, top, &path, leaf, copy, 0);
                 Self::retire_payload(edit, &old);
                 Some(old)
             }
             Err(at) if leaf.len() < LEAF => {
-                let width = Self::width_for(leaf.len() + 1, right_edge);
+                let width = Self::width_for(leaf.len() + 1, right_edge, self.entries);
                 let copy = leaf.with_inserted(edit, at, key, slot, width);
                 self.replace_leaf(edit, top, &path, leaf, copy, 1);
                 None
@@ -57,7 +57,7 @@ impl<K: Key, S: Slot> Root<K, S> {
         let at = leaf.search(key).ok()?;
         let old = leaf.slots()[at];
         if leaf.len() > LEAF_MIN || (path.is_empty() && leaf.len() > 1) {
-            let width = Self::width_for(leaf.len() - 1, leaf.block() == top.tail);
+            let width = Self::width_for(leaf.len() - 1, leaf.block() == top.tail, self.entries);
             let copy = leaf.with_removed(edit, at, width);
             self.replace_leaf(edit, top, &path, leaf, copy, -1);
             Self::retire_payload(edit, &old);
@@ -83,13 +83,13 @@ impl<K: Key, S: Slot> Root<K, S> {
         true
     }
 
-    /// The width of a leaf that has `len` entries now. The rightmost leaf gets room to be appended to,
-    /// doubling, so that a small store stays small.
-    pub(super) fn width_for(len: usize, right_edge: bool) -> usize {
-        if right_edge {
-            (len + 1).next_power_of_two().clamp(4, LEAF).max(len)
-        } else {
-            len
+    /// The width of a leaf that has `len` entries now, of `entries` in the index. The rightmost leaf gets
+    /// room to be appended to: doubling while it is the only one, so that a small store stays small.
+    pub(super) fn width_for(len: usize, right_edge: bool, entries: usize) -> usize {
+        match (right_edge, entries > LEAF) {
+            (false, _) => len,
+            (true, false) => (len + 1).next_power_of_two().clamp(4, LEAF).max(len),
+            (true, true) => LEAF,
         }
     }
 

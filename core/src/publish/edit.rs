@@ -137,23 +137,31 @@ impl Edit {
 
     /// The change is published: its blocks belong to the version now.
     pub(crate) fn commit(&mut self) {
-        let stillborn = std::mem::take(&mut self.stillborn);
         self.made.clear();
-        self.made.extend(stillborn);
+        self.made.append(&mut self.stillborn);
         self.discard();
     }
 
     /// The attempt is lost or not wanted: frees what it made.
+    #[inline]
     pub(crate) fn discard(&mut self) {
-        for block in self.made.drain(..) {
-            // SAFETY: made by this attempt and never published.
-            unsafe { block.free() };
+        if !self.made.is_empty() {
+            self.free_made();
         }
         self.stillborn.clear();
         self.replaced.clear();
         self.cut.clear();
         self.tally = Tally::default();
         self.replaced_bytes = 0;
+    }
+}
+
+impl Edit {
+    fn free_made(&mut self) {
+        for block in self.made.drain(..) {
+            // SAFETY: made by this attempt and never published.
+            unsafe { block.free() };
+        }
     }
 }
 
