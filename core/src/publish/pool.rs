@@ -23,10 +23,11 @@ const GRAIN: usize = 64;
 /// The sizes that are recycled: every node of eight-byte keys and values of sixteen is among them.
 const CLASSES: usize = 16;
 
-/// Blocks kept of each size. A thread keeps at most 32 times the sum of the sizes, about 450 KB, and only
+/// Bytes kept of each size: what one hand-over of garbage can be (`LIMBO_BYTES`), so that the records of
+/// a run of appends all come back from here. A thread keeps at most 16 times as much, 1 MB, and only
 /// after it has freed that much. With shrunken nodes it keeps none, so that a sanitizer run with them
 /// sees every use after a free.
-const KEPT: usize = if cfg!(tiny_nodes) { 0 } else { 32 };
+const KEPT: usize = if cfg!(tiny_nodes) { 0 } else { 64 << 10 };
 
 /// The step between the sizes around `bytes`.
 const fn step(bytes: usize) -> usize {
@@ -96,7 +97,7 @@ unsafe fn keep_or_free(memory: NonNull<u8>, bytes: usize) {
     let kept = POOL.try_with(|pool| {
         let mut pool = pool.borrow_mut();
         match pool.0.get_mut(class(bytes)) {
-            Some(list) if list.len() < KEPT => {
+            Some(list) if list.len() * rounded(bytes) < KEPT => {
                 list.push(memory);
                 true
             }
