@@ -234,33 +234,55 @@ fn positions_count_from_the_first_neighbour() {
     }
 }
 
+/// Reads pages, each from the last id of the one before, until well after the last.
+fn pages(page: impl Fn(Bound<u64>) -> Vec<u64>) -> Vec<u64> {
+    let (mut cursor, mut seen) = (Bound::Unbounded, Vec::new());
+    for _ in 0..30 {
+        let ids = page(cursor);
+        cursor = ids.last().map_or(cursor, |last| Bound::Excluded(*last));
+        seen.extend(ids);
+    }
+    seen
+}
+
 #[test]
 fn pages_continue_from_a_cursor_both_ways() {
-    let store = hub(500);
+    let store = hub(490);
     let view = store.view();
-    let (mut forward, mut backward) = (Vec::new(), Vec::new());
-    let mut cursor = Bound::Unbounded;
-    loop {
-        let links = view.from(1).range((cursor, Bound::Unbounded)).take(20);
-        let page: Vec<u64> = links.map(|(object, _)| object).collect();
-        let Some(&last) = page.last() else { break };
-        cursor = Bound::Excluded(last);
-        forward.extend(page);
-    }
-    cursor = Bound::Unbounded;
-    loop {
-        let links = view
-            .from(1)
-            .range((Bound::Unbounded, cursor))
-            .rev()
-            .take(20);
-        let page: Vec<u64> = links.map(|(object, _)| object).collect();
-        let Some(&last) = page.last() else { break };
-        cursor = Bound::Excluded(last);
-        backward.extend(page);
-    }
-    assert!(forward.iter().copied().eq((1..=500).map(|n| 3 * n)));
-    assert!(forward.iter().eq(backward.iter().rev()));
+    let id = |(object, _): (u64, &u64)| object;
+    let oldest_first = pages(|after| {
+        let links = view.from(1).range((after, Bound::Unbounded));
+        links.take(20).map(id).collect()
+    });
+    let newest_first = pages(|before| {
+        let links = view.from(1).range((Bound::Unbounded, before)).rev();
+        links.take(20).map(id).collect()
+    });
+    assert!(oldest_first.iter().copied().eq((1..=490).map(|n| 3 * n)));
+    assert!(oldest_first.iter().eq(newest_first.iter().rev()));
+}
+
+#[test]
+fn a_walk_goes_on_over_edges_that_are_unlinked_meanwhile() {
+    let store = linked((1..=5).map(|object| (1, object, 10 * object)));
+    let view = store.view();
+    let (mut there, mut back) = (view.from(1).range(2..=4), view.from(1).range(2..=4).rev());
+    assert_eq!(
+        (there.next(), back.next()),
+        (Some((2, &20)), Some((4, &40)))
+    );
+    assert!(store.unlink(1, 3));
+    assert_eq!(
+        (there.next(), back.next()),
+        (Some((3, &30)), Some((3, &30)))
+    );
+    assert_eq!(store.drop_subject(1), 4);
+    assert_eq!(
+        (there.next(), back.next()),
+        (Some((4, &40)), Some((2, &20)))
+    );
+    assert_eq!((there.next(), back.next()), (None, None));
+    assert!(store.view().is_empty());
 }
 
 #[test]

@@ -107,6 +107,8 @@ enum Op {
     Replace(u64, Vec<(u64, u64)>),
     /// With so many objects in steps, most of them those of a fan.
     ReplaceFan(u64, u64, u64),
+    /// With the same objects and new props.
+    Renew(u64, u64),
     DropSubject(u64),
     DropObject(u64),
     Hold,
@@ -127,6 +129,7 @@ fn op() -> impl Strategy<Value = Op> {
         3 => fan().prop_map(|(object, step, n)| Op::Star(object, step, n)),
         2 => (place(), objects).prop_map(|(subject, objects)| Op::Replace(subject, objects)),
         2 => fan().prop_map(|(subject, step, n)| Op::ReplaceFan(subject, step, n)),
+        1 => (place(), number()).prop_map(|(subject, n)| Op::Renew(subject, n)),
         2 => place().prop_map(Op::DropSubject),
         2 => place().prop_map(Op::DropObject),
         2 => Just(Op::Hold),
@@ -172,20 +175,15 @@ impl<V: Numbered> Subject<V> {
             Op::ReplaceFan(subject, step, count) => {
                 self.replace(subject, (0..count).map(|n| (id(n * step), n)).collect());
             }
-            Op::DropSubject(subject) => {
-                let objects = of(&model.forward, subject);
-                assert_eq!(store.drop_subject(subject), objects.len());
-                for (object, _) in objects {
-                    model.unlink(subject, object);
-                }
+            Op::Renew(subject, number) => {
+                let objects = of(&model.forward, subject).into_iter();
+                self.replace(
+                    subject,
+                    objects.map(|(object, _)| (object, number)).collect(),
+                );
             }
-            Op::DropObject(object) => {
-                let subjects = of(&model.reverse, object);
-                assert_eq!(store.drop_object(object), subjects.len());
-                for (subject, _) in subjects {
-                    model.unlink(subject, object);
-                }
-            }
+            Op::DropSubject(subject) => self.drop_subject(subject),
+            Op::DropObject(object) => self.drop_object(object),
             Op::Hold => self.held.push((store.hold(), model.clone())),
             Op::Release(at) if !self.held.is_empty() => {
                 let (hold, model) = self.held.swap_remove(at % self.held.len());
@@ -209,6 +207,22 @@ impl<V: Numbered> Subject<V> {
         let props = objects.iter().map(|(object, n)| (*object, V::of(*n, live)));
         let replaced = self.store.replace(subject, props);
         assert_eq!(replaced, self.model.replace(subject, &objects));
+    }
+
+    fn drop_subject(&mut self, subject: u64) {
+        let objects = of(&self.model.forward, subject);
+        assert_eq!(self.store.drop_subject(subject), objects.len());
+        for (object, _) in objects {
+            self.model.unlink(subject, object);
+        }
+    }
+
+    fn drop_object(&mut self, object: u64) {
+        let subjects = of(&self.model.reverse, object);
+        assert_eq!(self.store.drop_object(object), subjects.len());
+        for (subject, _) in subjects {
+            self.model.unlink(subject, object);
+        }
     }
 
     fn at<'a>(&'a self, hold: &'a HeldEdges<V>) -> EdgeView<'a, V> {
