@@ -7,6 +7,7 @@
 //! | store | holds | for |
 //! |---|---|---|
 //! | [`OrderedStore`] | id → value | records and timelines: newest, windows, pages, counts by time |
+//! | [`EdgeStore`] | (subject, object) → props, and back | relations: neighbours either way, degrees, pages, common neighbours |
 //!
 //! | what a reader may rely on | |
 //! |---|---|

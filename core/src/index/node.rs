@@ -418,6 +418,9 @@ pub(crate) fn upper_bound<K: Ord>(keys: &[K], key: &K) -> usize {
 
 #[inline]
 fn bound<K>(keys: &[K], before: impl Fn(&K) -> bool) -> usize {
+    if keys.is_empty() {
+        return 0;
+    }
     let mut base = 0;
     let mut size = keys.len();
     while size > 1 {
@@ -428,7 +431,8 @@ fn bound<K>(keys: &[K], before: impl Fn(&K) -> bool) -> usize {
         size -= half;
     }
     // SAFETY: as above, with one key left.
-    base + usize::from(size == 1 && before(unsafe { keys.get_unchecked(base) }))
+    let last = unsafe { keys.get_unchecked(base) };
+    select_unpredictable(before(last), base + 1, base)
 }
 
 /// Asks the memory for the block's first `bytes`, a line at a time. The block may be shorter: its width
