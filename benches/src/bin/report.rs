@@ -48,6 +48,7 @@ fn main() {
     }
     println!();
     contention(rounds);
+    overwrites();
 }
 
 fn line(operation: &str, rows: usize, spreads: &[Spread]) {
@@ -201,7 +202,6 @@ fn memory() {
             "measuring {name} failed"
         );
     }
-    overwrites();
 }
 
 /// One row of the memory table, printed by the child process.
