@@ -152,32 +152,7 @@ impl<R: Roots> Published<R> {
         // SAFETY: the caller loaded it under `guard`.
         let version = unsafe { &*current };
         version.race.read(0..0);
-        let number = version.number + 1;
-        let mut replaced = edit.take_replaced();
-        let waiting = edit.replaced_bytes() + Version::<R>::bytes(replaced.len());
-        let limbo = u64::from(version.limbo) + waiting as u64;
-        let reachable = version.born.bytes.saturating_sub(version.handed_over);
-        let limit = (reachable / 4).clamp(*LIMBO_BYTES.start(), *LIMBO_BYTES.end());
-        let hand_over = limbo > limit || edit.has_cut();
-        let kept = if hand_over {
-            Blocks::new()
-        } else {
-            std::mem::take(&mut replaced)
-        };
-        let mut born = version.born.plus(edit.tally());
-        born.versions += 1;
-        born.bytes += Version::<R>::bytes(kept.len()) as u64;
-        let next = Version {
-            number,
-            roots,
-            born,
-            handed_over: version.handed_over + if hand_over { limbo } else { 0 },
-            limbo: if hand_over { 0 } else { limbo as u32 },
-            replaced: 0,
-            previous: if hand_over { ptr::null_mut() } else { current },
-            race: Race::new(0),
-        }
-        .into_raw(&kept);
+        let (next, left) = Self::prepare(current, version, roots, edit);
         // Release: whoever loads `next` sees the nodes and tail slots written for it; pairs with the
         // Acquire in `pin`, `update` and `hold`. Acquire: a later hand-over by this thread sees the
         // whole chain behind the version that it replaces.
@@ -192,19 +167,53 @@ impl<R: Roots> Published<R> {
         }
         let cut = edit.take_cut();
         edit.commit();
-        if hand_over {
-            let shared = Arc::clone(&self.shared);
-            let chain = Chain(current);
+        if let Some(replaced) = left {
             Garbage {
-                chain,
+                chain: Chain(current),
                 replaced,
                 cut,
-                death: number,
-                shared,
+                death: version.number + 1,
+                shared: Arc::clone(&self.shared),
             }
             .retire(guard);
         }
         true
+    }
+
+    /// The version after `current`, whose record `version` is, and the blocks that it replaces if they
+    /// are to be handed to the reclaimer now; else the new version keeps them, and `current` with them.
+    #[inline]
+    fn prepare(
+        current: *mut Version<R>,
+        version: &Version<R>,
+        roots: R,
+        edit: &mut Edit,
+    ) -> (*mut Version<R>, Option<Blocks>) {
+        let replaced = edit.take_replaced();
+        let waiting = edit.replaced_bytes() + Version::<R>::bytes(replaced.len());
+        let limbo = u64::from(version.limbo) + waiting as u64;
+        let reachable = version.born.bytes.saturating_sub(version.handed_over);
+        let limit = (reachable / 4).clamp(*LIMBO_BYTES.start(), *LIMBO_BYTES.end());
+        let hand_over = limbo > limit || edit.has_cut();
+        let (kept, left) = if hand_over {
+            (Blocks::new(), Some(replaced))
+        } else {
+            (replaced, None)
+        };
+        let mut born = version.born.plus(edit.tally());
+        born.versions += 1;
+        born.bytes += Version::<R>::bytes(kept.len()) as u64;
+        let next = Version {
+            number: version.number + 1,
+            roots,
+            born,
+            handed_over: version.handed_over + if hand_over { limbo } else { 0 },
+            limbo: if hand_over { 0 } else { limbo as u32 },
+            replaced: 0,
+            previous: if hand_over { ptr::null_mut() } else { current },
+            race: Race::new(0),
+        };
+        (next.into_raw(&kept), left)
     }
 
     /// Registers a snapshot of the current version, which stays readable through [`Published::at`]
