@@ -29,4 +29,4 @@ pub use closable::{Closable, Open};
 pub use edge::{Common, EdgeStore, EdgeView, HeldEdges, Links, Neighbours, Replaced};
 pub use ordered::{Held, OrderedStore, Rows, Snapshot, View};
 pub use publish::{discard, drain, Gauge, Info, Tally};
-pub use value::{Blob, BlobRef, Boxed, Value};
+pub use value::{Blob, BlobRef, Boxed, SlimBlob, Value};

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{eventually, scale, settle, settle_all, Live, Rng, Tracked};
-use echo_data_core::{drain, Boxed, EdgeStore};
+use echo_data_core::{drain, Boxed, EdgeStore, SlimBlob};
 
 /// A write into shrunken nodes takes several times as long.
 const SHRUNKEN: u64 = if cfg!(tiny_nodes) { 4 } else { 1 };
@@ -105,49 +105,63 @@ fn edges_that_are_not_linked_after_all_drop_their_props() {
     assert!(store.link(1, 2, props(1)));
 }
 
-/// The bytes an edge of both directions together, props of 8 bytes included.
-fn bytes_an_edge(store: EdgeStore<u64>) -> f64 {
+/// Props of one word that are no bytes at all, as most relations have them.
+fn no_props() -> SlimBlob {
+    SlimBlob::bytes(0, &[])
+}
+
+/// The bytes an edge of both directions together, props included.
+fn bytes_an_edge(store: EdgeStore<SlimBlob>) -> f64 {
     drain();
     let info = store.info();
+    assert_eq!(info.memory.payloads, 0);
     let gauge = store.gauge();
     drop(store);
     settle(&gauge);
     info.memory.bytes as f64 / info.rows as f64
 }
 
-fn linked_one_by_one(edges: impl Iterator<Item = (u64, u64)>) -> EdgeStore<u64> {
+fn linked_one_by_one(edges: impl Iterator<Item = (u64, u64)>) -> EdgeStore<SlimBlob> {
     let store = EdgeStore::new();
     for (subject, object) in edges {
-        store.link(subject, object, 0);
+        store.link(subject, object, no_props());
     }
     store
 }
 
+fn takes_sixty_bytes_at_most(shape: &str, store: EdgeStore<SlimBlob>) {
+    let bytes = bytes_an_edge(store);
+    println!("{shape}: {bytes:.1} bytes an edge");
+    let most = if cfg!(tiny_nodes) { 300.0 } else { 60.0 };
+    assert!(bytes <= most, "{shape}: {bytes:.1} bytes an edge");
+}
+
 #[test]
-fn an_edge_takes_sixty_bytes_at_most() {
+fn an_edge_of_a_million_appended_takes_sixty_bytes_at_most() {
+    let edges = (0..1_000_000 / SHRUNKEN).map(|n| (n, n));
+    takes_sixty_bytes_at_most("appended", linked_one_by_one(edges));
+}
+
+#[test]
+fn an_edge_at_random_takes_sixty_bytes_at_most() {
     let mut rng = Rng::new();
+    let edges = scale(250_000, 1_000_000) / SHRUNKEN;
+    let ids = edges / 20;
+    let edges = (0..edges).map(|_| (rng.below(ids), rng.next()));
+    takes_sixty_bytes_at_most("random", linked_one_by_one(edges));
+}
+
+#[test]
+fn an_edge_takes_sixty_bytes_at_most_however_the_relation_grows() {
     let edges = scale(100_000, 1_000_000) / SHRUNKEN;
     let ids = edges / 20;
+    let grown =
+        |edge: fn(u64, u64) -> (u64, u64)| linked_one_by_one((0..edges).map(|n| edge(n, ids)));
+    takes_sixty_bytes_at_most("hubs", grown(|n, _| (n / 1000, n)));
+    takes_sixty_bytes_at_most("new objects", grown(|n, ids| (n * 7919 % ids, n)));
     let batch = EdgeStore::new();
-    batch.link_all((0..edges).map(|n| (n % ids, n, 0)));
-    let mut shuffled: Vec<(u64, u64)> = (0..edges).map(|n| (n, n)).collect();
-    rng.shuffle(&mut shuffled);
-    let one_by_one = |edge: &mut dyn FnMut(u64) -> (u64, u64)| {
-        bytes_an_edge(linked_one_by_one((0..edges).map(edge)))
-    };
-    let sizes = [
-        ("appended", one_by_one(&mut |n| (n, n))),
-        ("hubs that grow", one_by_one(&mut |n| (n / 1000, n))),
-        ("new objects", one_by_one(&mut |n| (n * 7919 % ids, n))),
-        (
-            "random",
-            bytes_an_edge(linked_one_by_one(shuffled.into_iter())),
-        ),
-        ("in one batch", bytes_an_edge(batch)),
-    ];
-    println!("bytes an edge: {sizes:.1?}");
-    let most = if cfg!(tiny_nodes) { 300.0 } else { 60.0 };
-    assert!(sizes.iter().all(|(_, bytes)| *bytes <= most), "{sizes:.1?}");
+    batch.link_all((0..edges).map(|n| (n % ids, n, no_props())));
+    takes_sixty_bytes_at_most("in one batch", batch);
 }
 
 /// Objects that are linked and unlinked once, while the subjects stay.

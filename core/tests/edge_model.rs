@@ -6,8 +6,9 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use common::numbered::{Numbered, NUMBERS};
 use common::{settle_all, Live, Tracked};
-use echo_data_core::{Boxed, EdgeStore, EdgeView, HeldEdges, Replaced, Value};
+use echo_data_core::{Boxed, EdgeStore, EdgeView, HeldEdges, Replaced, SlimBlob};
 use proptest::prelude::*;
 
 /// Places of ids: several levels of nodes, full size or shrunken, and hubs among them.
@@ -25,32 +26,6 @@ fn id(place: u64) -> u64 {
 
 fn ids() -> impl Iterator<Item = u64> {
     (0..IDS).map(id)
-}
-
-/// How a number becomes the props of an edge and is read back.
-trait Numbered: Value {
-    fn of(number: u64, live: &Live) -> Self;
-    fn number(props: Self::Ref<'_>) -> u64;
-}
-
-impl Numbered for Boxed<Tracked> {
-    fn of(number: u64, live: &Live) -> Self {
-        Boxed(live.value(number))
-    }
-
-    fn number(props: &Tracked) -> u64 {
-        props.number()
-    }
-}
-
-impl Numbered for u64 {
-    fn of(number: u64, _live: &Live) -> Self {
-        number
-    }
-
-    fn number(props: &u64) -> u64 {
-        *props
-    }
 }
 
 /// What the store is to answer.
@@ -117,7 +92,7 @@ enum Op {
 
 fn op() -> impl Strategy<Value = Op> {
     let place = || (0..IDS).prop_map(id);
-    let number = any::<u64>;
+    let number = || 0..NUMBERS;
     let edge = move || (place(), place(), number());
     let objects = prop::collection::vec((place(), number()), 0..20);
     let fan = move || (place(), 1..4_u64, 0..MANY);
@@ -333,6 +308,11 @@ proptest! {
     #[test]
     fn edges_with_boxed_props_agree_with_two_maps(ops in sequences()) {
         run::<Boxed<Tracked>>(ops);
+    }
+
+    #[test]
+    fn edges_with_slim_blobs_agree_with_two_maps(ops in sequences()) {
+        run::<SlimBlob<Tracked>>(ops);
     }
 
     #[test]

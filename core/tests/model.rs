@@ -7,8 +7,9 @@ mod common;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
+use common::numbered::{Numbered, NUMBERS};
 use common::{settle_all, Live, Tracked};
-use echo_data_core::{Blob, BlobRef, Boxed, Held, OrderedStore, Value, View};
+use echo_data_core::{Blob, Boxed, Held, OrderedStore, SlimBlob, View};
 use proptest::prelude::*;
 
 type Model = BTreeMap<u64, u64>;
@@ -17,53 +18,6 @@ type Model = BTreeMap<u64, u64>;
 const KEYS: u64 = if cfg!(tiny_nodes) { 200 } else { 6000 };
 /// Rows of one batch or range.
 const MANY: u64 = KEYS / 3;
-
-/// How a number becomes a value and is read back.
-trait Numbered: Value {
-    fn of(number: u64, live: &Live) -> Self;
-    fn number(value: Self::Ref<'_>) -> u64;
-}
-
-impl Numbered for Boxed<Tracked> {
-    fn of(number: u64, live: &Live) -> Self {
-        Boxed(live.value(number))
-    }
-
-    fn number(value: &Tracked) -> u64 {
-        value.number()
-    }
-}
-
-/// A third each inline, behind a pointer as bytes, and as an object.
-impl Numbered for Blob<Tracked> {
-    fn of(number: u64, live: &Live) -> Self {
-        match number % 3 {
-            0 => Blob::bytes(8, &number.to_be_bytes()),
-            1 => Blob::bytes(30, &[&number.to_be_bytes()[..], &[0; 22]].concat()),
-            _ => Blob::object(1, live.value(number)),
-        }
-    }
-
-    fn number(value: BlobRef<'_, Tracked>) -> u64 {
-        match value {
-            BlobRef::Object(_, object) => object.number(),
-            BlobRef::Bytes(length, bytes) => {
-                assert_eq!(usize::from(length), bytes.len());
-                u64::from_be_bytes(bytes[..8].try_into().expect("eight bytes"))
-            }
-        }
-    }
-}
-
-impl Numbered for u64 {
-    fn of(number: u64, _live: &Live) -> Self {
-        number
-    }
-
-    fn number(value: &u64) -> u64 {
-        *value
-    }
-}
 
 /// A condition on the number that is there, if any.
 #[derive(Clone, Copy, Debug)]
@@ -109,15 +63,15 @@ fn bound() -> impl Strategy<Value = Bound<u64>> {
 
 fn op() -> impl Strategy<Value = Op> {
     let condition = || prop_oneof![Just(Condition::Absent), Just(Condition::Odd)];
-    let number = any::<u64>();
+    let number = || 0..NUMBERS;
     prop_oneof![
-        8 => (0..KEYS, number).prop_map(|(key, number)| Op::Put(key, number)),
-        8 => (1..4_u64, number).prop_map(|(step, number)| Op::Append(step, number)),
-        3 => (0..KEYS, number, condition()).prop_map(|(key, n, when)| Op::PutIf(key, n, when)),
+        8 => (0..KEYS, number()).prop_map(|(key, number)| Op::Put(key, number)),
+        8 => (1..4_u64, number()).prop_map(|(step, number)| Op::Append(step, number)),
+        3 => (0..KEYS, number(), condition()).prop_map(|(key, n, when)| Op::PutIf(key, n, when)),
         8 => (0..KEYS).prop_map(Op::Remove),
         3 => (0..KEYS, condition()).prop_map(|(key, when)| Op::RemoveIf(key, when)),
         3 => (0..KEYS).prop_map(Op::Take),
-        2 => prop::collection::vec((0..KEYS, number), 0..40).prop_map(Op::PutAll),
+        2 => prop::collection::vec((0..KEYS, number()), 0..40).prop_map(Op::PutAll),
         4 => (0..KEYS, 1..8_u64, 1..MANY).prop_map(|(key, step, n)| Op::PutRun(key, step, n)),
         2 => (bound(), bound()).prop_map(|(low, high)| Op::RemoveRange(low, high)),
         1 => (0..KEYS, 1..MANY).prop_map(|(low, n)| {
@@ -291,6 +245,11 @@ proptest! {
     #[test]
     fn blobs_agree_with_a_btree_map(ops in sequences()) {
         run::<Blob<Tracked>>(ops);
+    }
+
+    #[test]
+    fn slim_blobs_agree_with_a_btree_map(ops in sequences()) {
+        run::<SlimBlob<Tracked>>(ops);
     }
 
     #[test]
