@@ -4,7 +4,7 @@ use std::ops::{Bound, Range, RangeBounds};
 
 use crate::index::{Change, Entries, Root};
 use crate::publish::{Edit, Gauge, Hold, Info, Moment, Outcome, Published};
-use crate::value::{Shared, Slot, Staged, Value};
+use crate::value::{stage, Shared, Slot, Staged, Value};
 
 /// The two ends of an edge, the one that the index is ordered by first.
 type Ends = (u64, u64);
@@ -228,17 +228,6 @@ impl<V: Value> std::fmt::Debug for EdgeStore<V> {
 
 /// A moment of an edge store, kept readable until this is dropped or the store is.
 pub struct HeldEdges<V: Value>(Hold<Roots<V>>);
-
-/// Stages edges for a publication: sorted by subject and object, the last of equals kept.
-fn stage<V: Value>(edges: impl Iterator<Item = (Ends, V)>) -> Vec<(Ends, Staged<V>)> {
-    let mut staged: Vec<_> = edges
-        .map(|(ends, props)| (ends, Staged::new(props)))
-        .collect();
-    staged.reverse();
-    staged.sort_by_key(|&(ends, _)| ends);
-    staged.dedup_by_key(|&mut (ends, _)| ends);
-    staged
-}
 
 fn outcome(changed: usize) -> Outcome<usize> {
     if changed == 0 {

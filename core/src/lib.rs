@@ -23,6 +23,7 @@ mod index;
 mod ordered;
 mod publish;
 mod sync;
+mod table;
 mod value;
 
 pub use closable::{Closable, Open};

@@ -6,12 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What every store may name. Not another store.
-const BELOW_STORES: &[&str] = &["index", "publish", "value"];
+const BELOW_STORES: &[&str] = &["id", "index", "publish", "table", "value"];
 
 /// Each module of the core and the ones that it may name: those below it.
-const LAYERS: [(&str, &[&str]); 8] = [
+const LAYERS: [(&str, &[&str]); 9] = [
     ("ordered", BELOW_STORES),
     ("edge", BELOW_STORES),
+    ("table", &["index", "publish", "value"]),
     ("index", &["publish", "value"]),
     ("value", &["publish"]),
     ("closable", &["publish", "sync"]),

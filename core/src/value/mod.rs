@@ -185,3 +185,14 @@ impl<V: Value> Drop for Staged<V> {
         }
     }
 }
+
+/// Stages the values of a batch: sorted by key, of equal keys the last.
+pub(crate) fn stage<K: Copy + Ord, V: Value>(
+    rows: impl Iterator<Item = (K, V)>,
+) -> Vec<(K, Staged<V>)> {
+    let mut staged: Vec<_> = rows.map(|(key, value)| (key, Staged::new(value))).collect();
+    staged.reverse();
+    staged.sort_by_key(|&(key, _)| key);
+    staged.dedup_by_key(|&mut (key, _)| key);
+    staged
+}
