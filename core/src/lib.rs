@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | [`OrderedStore`] | id → value | records and timelines: newest, windows, pages, counts by time |
 //! | [`EdgeStore`] | (subject, object) → props, and back | relations: neighbours either way, degrees, pages, common neighbours |
+//! | [`Buckets`] | id → value, in buckets of time | what expires: a whole bucket at once, in O(log n) |
 //!
 //! | what a reader may rely on | |
 //! |---|---|
@@ -17,6 +18,7 @@
 
 pub mod id;
 
+mod buckets;
 mod closable;
 mod edge;
 mod index;
@@ -26,6 +28,9 @@ mod sync;
 mod table;
 mod value;
 
+pub use buckets::{
+    BucketCounts, BucketWidth, Buckets, BucketsSnapshot, BucketsView, InvalidBucketBits,
+};
 pub use closable::{Closable, Open};
 pub use edge::{Common, EdgeStore, EdgeView, HeldEdges, Links, Neighbours, Replaced};
 pub use ordered::{Held, OrderedStore, Rows, Snapshot, View};

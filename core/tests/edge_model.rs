@@ -6,8 +6,9 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use common::model::{close, config};
 use common::numbered::{Numbered, NUMBERS};
-use common::{settle_all, Live, Tracked};
+use common::{Live, Tracked};
 use echo_data_core::{Boxed, EdgeStore, EdgeView, HeldEdges, Replaced, SlimBlob};
 use proptest::prelude::*;
 
@@ -282,15 +283,7 @@ fn run<V: Numbered>(ops: Vec<(Op, (u64, u64))>) {
         agree(&subject.at(hold), model);
     }
     let Subject { store, held, .. } = subject;
-    // Whichever goes first, the other finds nothing left to free twice.
-    if live.count() % 2 == 0 {
-        drop(store);
-        drop(held);
-    } else {
-        drop(held);
-        drop(store);
-    }
-    settle_all(&gauge, &live);
+    close(store, held, &gauge, &live);
 }
 
 fn sequences() -> impl Strategy<Value = Vec<(Op, (u64, u64))>> {
@@ -299,11 +292,7 @@ fn sequences() -> impl Strategy<Value = Vec<(Op, (u64, u64))>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        // A leak is only known when the wait for its end is over, so shrinking one could take for ever.
-        max_shrink_time: 60_000,
-        ..ProptestConfig::with_cases(common::scale(48, 2000) as u32)
-    })]
+    #![proptest_config(config())]
 
     #[test]
     fn edges_with_boxed_props_agree_with_two_maps(ops in sequences()) {

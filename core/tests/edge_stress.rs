@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Barrier;
 use std::thread;
 
+use common::beside::{beside, Work};
 use common::{eventually, scale, settle_all, Live, Rng, Tracked};
 use echo_data_core::{Boxed, EdgeStore, EdgeView, HeldEdges};
 
@@ -15,37 +16,6 @@ const IDS: u64 = 24;
 
 type Edges = EdgeStore<Boxed<Tracked>>;
 type Seen<'a> = EdgeView<'a, Boxed<Tracked>>;
-
-/// Raised when it goes, also by a panic, so that the threads that wait for it end.
-struct Flag<'a>(&'a AtomicBool);
-
-impl Drop for Flag<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-/// What a thread does again and again, and its source of random numbers.
-type Work<'a> = (Rng, &'a (dyn Fn(&mut Rng) + Sync));
-
-/// Each of `works` again and again in a thread of its own until `main` returns. All begin together.
-fn beside<const N: usize>(works: [Work<'_>; N], main: impl FnOnce()) {
-    let (over, start) = (AtomicBool::new(false), Barrier::new(N + 1));
-    thread::scope(|scope| {
-        for (mut rng, work) in works {
-            let (over, start) = (&over, &start);
-            scope.spawn(move || {
-                start.wait();
-                while !over.load(Ordering::Relaxed) {
-                    work(&mut rng);
-                }
-            });
-        }
-        start.wait();
-        let _over = Flag(&over);
-        main();
-    });
-}
 
 /// All edges, having asserted that both directions have the same, with the same props, and as many as
 /// are counted.
@@ -86,8 +56,11 @@ fn both_directions_agree_at_every_moment_beside_two_writers() {
     let live = Live::default();
     let store = Edges::new();
     let gauge = store.gauge();
-    let write = |rng: &mut Rng| change(&store, &live, rng);
-    beside([(rng.fork(), &write), (rng.fork(), &write)], || {
+    let write = |mut rng: Rng| {
+        let (store, live) = (&store, &live);
+        move || change(store, live, &mut rng)
+    };
+    beside([write(rng.fork()), write(rng.fork())], || {
         let mut held: Vec<(HeldEdges<_>, Vec<_>)> = Vec::new();
         let held_edges = |hold: &_| edges_of(&store.at(hold).expect("a hold of this store"));
         for _ in 0..scale(600, 100_000) {
@@ -110,14 +83,13 @@ fn both_directions_agree_at_every_moment_beside_two_writers() {
 /// One thread links and unlinks a pair for ever, with neighbours on both sides that stay.
 #[test]
 fn a_pair_is_there_from_both_ends_or_from_neither() {
-    let mut rng = Rng::new();
     let live = Live::default();
     let store = Edges::new();
     let gauge = store.gauge();
     let stable = [(1, 6), (1, 8), (0, 7), (2, 7)];
     store.link_all(stable.map(|(s, o)| (s, o, Boxed(live.value(0)))));
     let flips = AtomicU64::new(1);
-    let flip = |_: &mut Rng| {
+    let flip = || {
         let number = flips.fetch_add(1, Ordering::Relaxed);
         assert!(store.link(1, 7, Boxed(live.value(number))));
         assert!(!store.link(1, 7, Boxed(live.value(number + 1))));
@@ -145,8 +117,8 @@ fn a_pair_is_there_from_both_ends_or_from_neither() {
             .filter(|subject| there || *subject != 1)));
         assert_eq!(view.len(), 4 + usize::from(there));
     };
-    let read = |_: &mut Rng| look(&store.view());
-    beside([(rng.fork(), &flip), (rng.fork(), &read)], || {
+    let read = || look(&store.view());
+    beside([Box::new(flip) as Work<'_>, Box::new(read)], || {
         for _ in 0..scale(20_000, 2_000_000) {
             look(&store.view());
             let hold = store.hold();
@@ -159,17 +131,16 @@ fn a_pair_is_there_from_both_ends_or_from_neither() {
 
 #[test]
 fn an_edge_that_is_linked_again_is_never_missing() {
-    let mut rng = Rng::new();
     let live = Live::default();
     let store = Edges::new();
     let gauge = store.gauge();
     store.link_all((0..200).map(|n| (n % 10, n, Boxed(live.value(0)))));
     let number = AtomicU64::new(1);
-    let replace = |_: &mut Rng| {
+    let replace = || {
         let number = number.fetch_add(1, Ordering::Relaxed);
         assert!(!store.link(5, 105, Boxed(live.value(number))));
     };
-    beside([(rng.fork(), &replace)], || {
+    beside([&replace], || {
         let mut last = 0;
         for _ in 0..scale(40_000, 4_000_000) {
             let view = store.view();
@@ -188,7 +159,6 @@ fn an_edge_that_is_linked_again_is_never_missing() {
 /// The objects of a subject are one set or the other, never a mixture, from whichever end one looks.
 #[test]
 fn a_replaced_set_is_seen_whole() {
-    let mut rng = Rng::new();
     let live = Live::default();
     let store = Edges::new();
     let gauge = store.gauge();
@@ -196,13 +166,13 @@ fn a_replaced_set_is_seen_whole() {
     let round = AtomicU64::new(0);
     // Two sets of 300 that share a third.
     let first = |number: u64| number % 2 * 200;
-    let replace = |_: &mut Rng| {
+    let replace = || {
         let number = round.fetch_add(1, Ordering::Relaxed);
         let objects = first(number)..first(number) + 300;
         store.replace(1, objects.map(|object| (object, Boxed(live.value(number)))));
     };
-    replace(&mut rng);
-    beside([(rng.fork(), &replace)], || {
+    replace();
+    beside([&replace], || {
         for _ in 0..scale(1500, 100_000) {
             let view = store.view();
             let number = view.to(250).get(1).expect("in both sets").number();

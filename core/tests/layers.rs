@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 const BELOW_STORES: &[&str] = &["id", "index", "publish", "table", "value"];
 
 /// Each module of the core and the ones that it may name: those below it.
-const LAYERS: [(&str, &[&str]); 9] = [
+const LAYERS: [(&str, &[&str]); 10] = [
     ("ordered", BELOW_STORES),
     ("edge", BELOW_STORES),
+    ("buckets", BELOW_STORES),
     ("table", &["index", "publish", "value"]),
     ("index", &["publish", "value"]),
     ("value", &["publish"]),

@@ -7,8 +7,9 @@ mod common;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
+use common::model::{close, config};
 use common::numbered::{Numbered, NUMBERS};
-use common::{settle_all, Live, Tracked};
+use common::{Live, Tracked};
 use echo_data_core::{Blob, Boxed, Held, OrderedStore, SlimBlob, View};
 use proptest::prelude::*;
 
@@ -215,15 +216,7 @@ fn run<V: Numbered>(ops: Vec<(Op, u64)>) {
         subject.check(probe);
     }
     let Subject { store, held, .. } = subject;
-    // Whichever goes first, the other finds nothing left to free twice.
-    if live.count() % 2 == 0 {
-        drop(store);
-        drop(held);
-    } else {
-        drop(held);
-        drop(store);
-    }
-    settle_all(&gauge, &live);
+    close(store, held, &gauge, &live);
 }
 
 fn sequences() -> impl Strategy<Value = Vec<(Op, u64)>> {
@@ -231,11 +224,7 @@ fn sequences() -> impl Strategy<Value = Vec<(Op, u64)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        // A leak is only known when the wait for its end is over, so shrinking one could take for ever.
-        max_shrink_time: 60_000,
-        ..ProptestConfig::with_cases(common::scale(48, 2000) as u32)
-    })]
+    #![proptest_config(config())]
 
     #[test]
     fn boxed_values_agree_with_a_btree_map(ops in sequences()) {

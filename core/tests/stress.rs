@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{mpsc, Arc, Barrier};
 use std::thread;
 
+use common::beside::beside;
 use common::{eventually, scale, settle, settle_all, Grenade, Live, Rng, Tracked};
 use echo_data_core::{drain, Boxed, Held, OrderedStore};
 
@@ -18,32 +19,6 @@ fn tracked(keys: impl Iterator<Item = u64>, live: &Live) -> OrderedStore<Boxed<T
     keys.map(|key| (key, Boxed(live.value(key)))).collect()
 }
 
-/// Runs `work` in one more thread until `main` returns; the two begin together.
-fn beside(work: impl Fn() + Sync, main: impl FnOnce()) {
-    let over = AtomicBool::new(false);
-    let start = Barrier::new(2);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            start.wait();
-            while !over.load(Ordering::Relaxed) {
-                work();
-            }
-        });
-        start.wait();
-        // Also when `main` panics, so that the scope can end.
-        let _end = OnDrop(|| over.store(true, Ordering::Relaxed));
-        main();
-    });
-}
-
-struct OnDrop<F: FnMut()>(F);
-
-impl<F: FnMut()> Drop for OnDrop<F> {
-    fn drop(&mut self) {
-        (self.0)();
-    }
-}
-
 #[test]
 fn a_key_that_is_replaced_is_never_missing() {
     let live = Live::default();
@@ -51,10 +26,10 @@ fn a_key_that_is_replaced_is_never_missing() {
     let gauge = store.gauge();
     let number = AtomicU64::new(0);
     beside(
-        || {
+        [|| {
             let number = number.fetch_add(1, Ordering::Relaxed);
             assert!(store.put(50, Boxed(live.value(number))));
-        },
+        }],
         || {
             let mut last = 0;
             for _ in 0..scale(100_000, 10_000_000) {
@@ -116,19 +91,15 @@ fn a_scan_sees_every_stable_key_while_neighbours_churn() {
     let store = tracked((0..250).map(|n| n * 40), &live);
     let gauge = store.gauge();
     let mut rng = Rng::new();
-    let churn = std::sync::Mutex::new(rng.fork());
     beside(
-        || {
-            let (key, add) = {
-                let mut rng = churn.lock().expect("no panic");
-                (rng.below(250) * 40 + 1 + rng.below(39), rng.chance(2))
-            };
-            if add {
+        [|| {
+            let key = rng.below(250) * 40 + 1 + rng.below(39);
+            if rng.chance(2) {
                 store.put(key, Boxed(live.value(key)));
             } else {
                 store.remove(key);
             }
-        },
+        }],
         || {
             for round in 0..scale(1000, 50_000) {
                 let view = store.view();
@@ -321,7 +292,7 @@ fn a_batch_is_seen_whole_or_not_at_all() {
     let gauge = store.gauge();
     let batch = AtomicU64::new(1);
     beside(
-        || {
+        [|| {
             let number = batch.fetch_add(1, Ordering::Relaxed);
             if number.is_multiple_of(10) {
                 assert_eq!(store.remove_range(..), 300);
@@ -329,7 +300,7 @@ fn a_batch_is_seen_whole_or_not_at_all() {
                 // Rows of the batch lie between rows that stay away, over several nodes.
                 store.put_all((0..300).map(|n| (n * 7, Boxed(live.value(number)))));
             }
-        },
+        }],
         || {
             for _ in 0..scale(3000, 200_000) {
                 let view = store.view();
@@ -361,13 +332,13 @@ fn what_one_thread_puts_in_order_is_seen_in_order() {
     let next = AtomicU64::new(0);
     let rows = scale(20_000, 2_000_000);
     beside(
-        || {
+        [|| {
             let key = next.load(Ordering::Relaxed);
             if key < rows {
                 store.put(key, key);
                 next.store(key + 1, Ordering::Relaxed);
             }
-        },
+        }],
         || loop {
             let view = store.view();
             let len = view.len() as u64;
@@ -429,16 +400,15 @@ fn snapshots_come_and_go_beside_writers() {
     let gauge = store.gauge();
     let mut rng = Rng::new();
     let writes = scale(10_000, 1_000_000);
-    let reading = AtomicBool::new(true);
+    let numbers = |hold: &Held<_>| -> Vec<u64> {
+        let view = store.at(hold).expect("a hold of this store");
+        let values = view.iter().map(|(_, value): (_, &Tracked)| value);
+        values.map(Tracked::number).collect()
+    };
     let read = |mut rng: Rng| {
+        let (store, numbers) = (&store, &numbers);
         let mut held: Vec<(Held<_>, Vec<u64>)> = Vec::new();
-        let numbers = |hold: &Held<_>| -> Vec<u64> {
-            let view = store.at(hold).expect("a hold of this store");
-            view.iter()
-                .map(|(_, value): (_, &Tracked)| value.number())
-                .collect()
-        };
-        while reading.load(Ordering::Relaxed) {
+        move || {
             if held.len() < 12 && rng.chance(2) {
                 let hold = store.hold();
                 let now = numbers(&hold);
@@ -449,11 +419,7 @@ fn snapshots_come_and_go_beside_writers() {
             }
         }
     };
-    thread::scope(|scope| {
-        for rng in [rng.fork(), rng.fork()] {
-            scope.spawn(|| read(rng));
-        }
-        let _end = OnDrop(|| reading.store(false, Ordering::Relaxed));
+    beside([read(rng.fork()), read(rng.fork())], || {
         for number in 0..writes {
             match rng.below(20) {
                 0 => drop(store.remove(rng.below(600))),

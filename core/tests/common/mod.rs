@@ -2,6 +2,8 @@
 //! waiting for the reclaimer.
 #![allow(dead_code)] // each test binary uses its part
 
+pub mod beside;
+pub mod model;
 pub mod numbered;
 
 use std::ops::RangeBounds;
