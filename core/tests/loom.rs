@@ -9,6 +9,9 @@
 //! |---|---|
 //! | the Release that publishes a version; the Acquire of `pin`, `update` | `two_writers`, `writer_and_reader` |
 //! | the Acquire of `hold` | `writer_snapshot_and_reclaimer` |
+//! | the Release that counts an append; the Acquire that reads the count, or seals it | `appender_and_out_of_order_writer` |
+//! | a version published over one that is not sealed, or sealed with another growth | `appender_and_sweeper` |
+//! | an append counted after the seal | `two_appenders` |
 //! | garbage, a cut or a closed value freed without its grace period | `two_writers`, `cut_and_readers`, `closers_and_user` |
 //! | the guard taken after the load, or renewed before the exchange | `two_appenders` |
 //! | the claim of a tail slot as a load and a store, or always granted | `two_appenders` |
@@ -161,6 +164,51 @@ fn loom_two_appenders() {
         store.put(30, Boxed(0));
         other.join().unwrap();
         assert_eq!(keys(&store), [1, 10, 20, 30, 40]);
+        close(store);
+    });
+}
+
+/// Appends grow the version that is current, and other changes make the next one: whoever sees a later
+/// change of a thread sees its earlier ones.
+#[test]
+fn loom_growth_between_versions() {
+    check(3, || {
+        let store = store([10]);
+        let other = spawn(&store, |store| {
+            store.put(20, Boxed(0));
+            store.put(10, Boxed(1));
+            store.put(30, Boxed(0));
+        });
+        let held = store.hold();
+        let seen = rows(&store.view());
+        let steps = [
+            vec![(10, 0)],
+            vec![(10, 0), (20, 0)],
+            vec![(10, 1), (20, 0)],
+            vec![(10, 1), (20, 0), (30, 0)],
+        ];
+        let step = |seen| steps.iter().position(|step| *step == seen);
+        let first = step(at(&store, &held)).expect("a moment that was");
+        assert!(step(seen).expect("a moment that was") >= first);
+        other.join().unwrap();
+        assert_eq!(step(at(&store, &held)), Some(first));
+        drop(held);
+        close(store);
+    });
+}
+
+/// A change that sees the whole store meets appends: it counts all of them or is made again.
+#[test]
+fn loom_appender_and_sweeper() {
+    check(3, || {
+        let store = store([10]);
+        let other = spawn(&store, |store| {
+            store.put(20, Boxed(0));
+            store.put(30, Boxed(0));
+        });
+        let swept = store.clear();
+        other.join().unwrap();
+        assert_eq!(swept + keys(&store).len(), 3);
         close(store);
     });
 }

@@ -85,6 +85,28 @@ impl<K: Key, S: Slot> Root<K, S> {
         self.top.map(|top| top.leaf(top.tail))
     }
 
+    /// The same index after `entries` were appended to its rightmost leaf in place.
+    #[inline]
+    fn grown(&self, entries: usize) -> Self {
+        let top = self.top.map(|top| Top {
+            tail_len: top.tail_len + entries as u32,
+            ..top
+        });
+        Self {
+            top,
+            entries: self.entries + entries,
+            ..*self
+        }
+    }
+
+    /// Visits the payloads of the last `entries` entries, which are in the rightmost leaf.
+    fn last_payloads(&self, entries: usize, visit: impl FnMut(Block)) {
+        if let (Some(leaf), true) = (self.tail(), S::HAS_PAYLOAD) {
+            let last = &leaf.slots()[leaf.len() - entries..];
+            last.iter().filter_map(Slot::payload).for_each(visit);
+        }
+    }
+
     /// Asks for a node at `height` that is about to be searched.
     #[inline]
     fn prefetch(node: Block, height: u32) {
@@ -141,14 +163,21 @@ impl<K: Key, S: Slot> Root<K, S> {
 
 macro_rules! roots_of_tuples {
     ($(($($key:ident $slot:ident $at:tt),+);)+) => {$(
-        // SAFETY: `subtrees` names the whole of each index; `duplicate` copies nothing else.
+        // SAFETY: `subtrees` names the whole of each index; `grown` copies nothing else.
         unsafe impl<$($key: Key, $slot: Slot),+> Roots for ($(Root<$key, $slot>,)+) {
+            const GROWS: bool = [$($at),+].len() == 1;
+
             fn empty() -> Self {
                 ($(Root::<$key, $slot>::EMPTY,)+)
             }
 
-            unsafe fn duplicate(&self) -> Self {
-                ($(Root { ..self.$at },)+)
+            #[inline]
+            unsafe fn grown(&self, entries: usize) -> Self {
+                ($(self.$at.grown(entries),)+)
+            }
+
+            fn last_payloads(&self, entries: usize, mut visit: impl FnMut(Block)) {
+                $(self.$at.last_payloads(entries, &mut visit);)+
             }
 
             fn subtrees(&self) -> Vec<Subtree> {

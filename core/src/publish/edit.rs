@@ -29,6 +29,8 @@ pub(crate) struct Edit {
     stillborn: Blocks,
     /// Tail slots owned since an earlier attempt of the same change.
     claims: SmallVec<[(Block, usize); 2]>,
+    /// Entries that this attempt wrote into tail slots.
+    appended: usize,
 }
 
 impl Edit {
@@ -42,6 +44,7 @@ impl Edit {
             replaced_bytes: 0,
             stillborn: Blocks::new(),
             claims: SmallVec::new(),
+            appended: 0,
         }
     }
 
@@ -94,13 +97,22 @@ impl Edit {
         // An earlier attempt of this change may own the slot already; a published leaf cannot have been
         // freed and made again in between, because the attempts share one epoch guard. A leaf of this
         // attempt can, so what is claimed there is not remembered.
-        self.claims.contains(&(leaf, slot)) || {
+        let owned = self.claims.contains(&(leaf, slot)) || {
             let won = leaf.claim(slot);
             if won && leaf.birth() != self.birth {
                 self.claims.push((leaf, slot));
             }
             won
-        }
+        };
+        self.appended += usize::from(owned);
+        owned
+    }
+
+    /// How many entries the change appends in place, if it does nothing else.
+    #[inline]
+    pub(crate) fn only_appends(&self) -> Option<usize> {
+        let only = self.made.is_empty() && self.replaced.is_empty() && self.cut.is_empty();
+        (only && self.appended > 0).then_some(self.appended)
     }
 
     /// Forgets the slots owned: called when the epoch guard is renewed.
@@ -153,6 +165,7 @@ impl Edit {
         self.cut.clear();
         self.tally = Tally::default();
         self.replaced_bytes = 0;
+        self.appended = 0;
     }
 }
 

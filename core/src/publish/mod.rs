@@ -1,13 +1,15 @@
 //! Publication: versions, snapshots and reclamation, shared by every store.
 //!
 //! A store is one atomic pointer to its current [`Version`]. Readers pin an epoch, read the pointer
-//! once and from then on look at immutable memory: wait-free. Writers prepare an [`Edit`] against the
-//! current version and publish by compare-exchange; a loser frees what it made and tries again
-//! against the newer version: lock-free, somebody always wins.
+//! and the version's [`Growth`] once and from then on look at immutable memory: wait-free. Writers
+//! prepare an [`Edit`] against that and publish by compare-exchange, a new version or, of appends to
+//! one index, a larger growth; a loser frees what it made and tries again: lock-free, somebody always
+//! wins.
 #![allow(unsafe_code)] // dereferences the version pointer under an epoch guard
 
 mod block;
 mod edit;
+mod growth;
 mod limbo;
 mod pool;
 mod reclaim;
@@ -31,6 +33,7 @@ use std::ptr;
 use crate::sync::{epoch, Arc, AtomicPtr, Ordering, Race};
 
 use edit::Blocks;
+use growth::{Grown, Growth};
 use reclaim::{dispose_later, Garbage, Shared};
 use snapshot::Place;
 use turns::Turns;
@@ -80,6 +83,7 @@ impl<R: Roots> Published<R> {
             limbo: 0,
             replaced: 0,
             previous: ptr::null_mut(),
+            growth: Growth::new(),
             race: Race::new(0),
         };
         Self {
@@ -99,7 +103,11 @@ impl<R: Roots> Published<R> {
         // SAFETY: loaded under the guard, and retired only after being replaced.
         let version = unsafe { &*current };
         version.race.read(0..0);
+        let grown = version.growth.get();
         Pinned {
+            // SAFETY: read only while the guard is held.
+            roots: unsafe { version.roots(grown) },
+            grown,
             version,
             _guard: guard,
         }
@@ -117,15 +125,25 @@ impl<R: Roots> Published<R> {
             // SAFETY: as in `pin`.
             let version = unsafe { &*current };
             version.race.read(0..0);
+            let grown = match attempt {
+                1 => version.growth.get(),
+                // Appends would outrun a long change for ever.
+                _ if R::GROWS => version.growth.seal(),
+                _ => Grown::default(),
+            };
             edit.begin(version.number + 1);
             // SAFETY: used only below, under the same guard, and then by the version that replaces
             // the original.
-            let mut roots = unsafe { version.roots.duplicate() };
+            let mut roots = unsafe { version.roots(grown) };
             let answer = match change(&mut edit, &mut roots) {
                 Outcome::Keep(answer) => Some(answer),
-                Outcome::Publish(answer) => self
-                    .try_publish(&guard, current, roots, &mut edit)
-                    .then_some(answer),
+                Outcome::Publish(answer) => match edit.only_appends() {
+                    Some(entries) if R::GROWS && !grown.is_sealed() => {
+                        Self::grow(version, grown, &roots, entries)
+                    }
+                    _ => self.try_publish(&guard, current, grown, roots, &mut edit),
+                }
+                .then_some(answer),
             };
             if let Some(answer) = answer {
                 self.turns.done(&turn);
@@ -142,17 +160,32 @@ impl<R: Roots> Published<R> {
         unreachable!("attempts are not counted to an end")
     }
 
+    /// Counts the last `entries` entries of `roots`, which were appended in place, to `version`.
+    #[inline]
+    fn grow(version: &Version<R>, grown: Grown, roots: &R, entries: usize) -> bool {
+        // SAFETY: whoever appended has not shared them yet. They belong to this version now.
+        roots.last_payloads(entries, |payload| unsafe {
+            payload.set_birth(version.number);
+        });
+        version.growth.add(grown, entries)
+    }
+
+    /// Publishes `roots`, which were edited from what `current` was when it had `grown` so far.
     fn try_publish(
         &self,
         guard: &epoch::Guard,
         current: *mut Version<R>,
+        grown: Grown,
         roots: R,
         edit: &mut Edit,
     ) -> bool {
         // SAFETY: the caller loaded it under `guard`.
         let version = unsafe { &*current };
         version.race.read(0..0);
-        let (next, left) = Self::prepare(current, version, roots, edit);
+        if R::GROWS && !version.growth.seal_at(grown) {
+            return false;
+        }
+        let (next, left) = Self::prepare(current, version, grown, roots, edit);
         // Release: whoever loads `next` sees the nodes and tail slots written for it; pairs with the
         // Acquire in `pin`, `update` and `hold`. Acquire: a later hand-over by this thread sees the
         // whole chain behind the version that it replaces.
@@ -186,6 +219,7 @@ impl<R: Roots> Published<R> {
     fn prepare(
         current: *mut Version<R>,
         version: &Version<R>,
+        grown: Grown,
         roots: R,
         edit: &mut Edit,
     ) -> (*mut Version<R>, Option<Blocks>) {
@@ -200,7 +234,8 @@ impl<R: Roots> Published<R> {
         } else {
             (replaced, None)
         };
-        let mut born = version.born.plus(edit.tally());
+        // SAFETY: the caller read the growth under its guard.
+        let mut born = unsafe { version.born(grown) }.plus(edit.tally());
         born.versions += 1;
         born.bytes += Version::<R>::bytes(kept.len()) as u64;
         let next = Version {
@@ -211,6 +246,7 @@ impl<R: Roots> Published<R> {
             limbo: if hand_over { 0 } else { limbo as u32 },
             replaced: 0,
             previous: if hand_over { ptr::null_mut() } else { current },
+            growth: Growth::new(),
             race: Race::new(0),
         };
         (next.into_raw(&kept), left)
@@ -223,7 +259,7 @@ impl<R: Roots> Published<R> {
         let place = self.shared.registry.register(pinned.version.number);
         Hold {
             // SAFETY: the version is registered, and the hold is read only through `at`.
-            roots: unsafe { pinned.version.roots.duplicate() },
+            roots: unsafe { pinned.version.roots(pinned.grown) },
             place,
             shared: Arc::clone(&self.shared),
         }
@@ -245,7 +281,10 @@ impl<R: Roots> Published<R> {
         let pinned = self.pin();
         Info {
             rows: count(&pinned),
-            memory: self.shared.live(pinned.version.born),
+            // SAFETY: both are pinned.
+            memory: self
+                .shared
+                .live(unsafe { pinned.version.born(pinned.grown) }),
             snapshots: self.shared.registry.live().len(),
         }
     }
@@ -262,8 +301,11 @@ impl<R: Roots> Drop for Published<R> {
         let current = self.current.load(Ordering::Relaxed);
         // SAFETY: as above; the record is freed by the garbage below.
         let version = unsafe { &*current };
-        self.shared.close(version.born);
-        let cut = version.roots.subtrees();
+        let grown = version.growth.get();
+        // SAFETY: as above.
+        self.shared.close(unsafe { version.born(grown) });
+        // SAFETY: as above.
+        let cut = unsafe { version.roots(grown) }.subtrees();
         let parked = self.shared.registry.take_all();
         let rows: usize = cut.iter().map(|subtree| subtree.top.entries).sum();
         let size = rows + parked.len();
@@ -309,6 +351,9 @@ impl Info {
 /// A version under an epoch guard. Keep it for one operation, not for a conversation: memory replaced
 /// anywhere in the process is not freed while a thread stays pinned.
 pub(crate) struct Pinned<'a, R> {
+    /// The version's roots with what had been appended in place.
+    roots: R,
+    grown: Grown,
     version: &'a Version<R>,
     _guard: epoch::Guard,
 }
@@ -318,7 +363,7 @@ impl<R> std::ops::Deref for Pinned<'_, R> {
 
     #[inline]
     fn deref(&self) -> &R {
-        &self.version.roots
+        &self.roots
     }
 }
 

@@ -6,30 +6,38 @@ use std::ptr::{self, NonNull};
 use crate::sync::Race;
 
 use super::block::Block;
+use super::growth::{Grown, Growth};
 use super::pool;
 use super::tally::Tally;
 
 /// The roots of all indexes of one store, as one value.
 ///
 /// # Safety
-/// `duplicate` and `subtrees` name every node that is reachable from the roots, and nothing else.
+/// `grown` and `subtrees` name every node that is reachable from the roots, and nothing else.
 pub(crate) unsafe trait Roots: Send + Sync + Sized + 'static {
+    /// Whether these are the roots of one index, whose versions grow in place: the entries of several
+    /// must come at once.
+    const GROWS: bool;
+
     /// Roots of empty indexes.
     fn empty() -> Self;
 
-    /// A second name for the same roots.
+    /// The same roots, after `entries` were appended in place.
     ///
     /// # Safety
-    /// The copy is used only where the original's version is protected: by an epoch guard taken
-    /// before the original was read, or by a registered snapshot.
-    unsafe fn duplicate(&self) -> Self;
+    /// That many were: the version's growth says so. What is answered is used only where the version
+    /// is protected: by an epoch guard taken before it was found, or by a registered snapshot.
+    unsafe fn grown(&self, entries: usize) -> Self;
+
+    /// Visits the payloads of the last `entries` entries, which are in the rightmost leaf.
+    fn last_payloads(&self, entries: usize, visit: impl FnMut(Block));
 
     /// Everything below the roots, to be retired when a store closes.
     fn subtrees(&self) -> Vec<super::reclaim::Subtree>;
 }
 
-/// One published moment of a store. The blocks that it no longer reaches follow the record in memory:
-/// an append has none, and its record is two cache lines.
+/// One published state of a store. The blocks that it no longer reaches follow the record in memory:
+/// an append to several indexes has none, and its record is a few cache lines.
 pub(crate) struct Version<R> {
     /// Counts publications, from 1; the store's only clock.
     pub(crate) number: u64,
@@ -45,15 +53,43 @@ pub(crate) struct Version<R> {
     /// The version that this one replaced, if it has not been handed to the reclaimer yet: the list
     /// of garbage is the chain of versions itself, so retiring costs no atomic operation of its own.
     pub(crate) previous: *mut Version<R>,
+    /// What was appended in place since.
+    pub(crate) growth: Growth,
     /// Where loom watches the record.
     pub(crate) race: Race,
 }
 
-// SAFETY: a version is immutable after publication and its pointers are only followed by whoever owns
+// SAFETY: but for its growth a version is immutable after publication, and its pointers are only followed by whoever owns
 // the chain (the reclaimer, after a grace period) or is protected from it.
 unsafe impl<R: Send> Send for Version<R> {}
 // SAFETY: as above.
 unsafe impl<R: Sync> Sync for Version<R> {}
+
+impl<R: Roots> Version<R> {
+    /// The roots, with what was appended in place.
+    ///
+    /// # Safety
+    /// As for [`Roots::grown`]; `grown` was read from this version's growth.
+    #[inline]
+    pub(crate) unsafe fn roots(&self, grown: Grown) -> R {
+        // SAFETY: as the caller says.
+        unsafe { self.roots.grown(grown.entries()) }
+    }
+
+    /// Everything that was published in this store up to this version and what was appended to it.
+    ///
+    /// # Safety
+    /// As for [`roots`](Self::roots).
+    pub(crate) unsafe fn born(&self, grown: Grown) -> Tally {
+        let mut born = self.born;
+        if grown.entries() > 0 {
+            // SAFETY: as the caller says.
+            let roots = unsafe { self.roots(grown) };
+            roots.last_payloads(grown.entries(), |payload| born.add_block(payload));
+        }
+        born
+    }
+}
 
 impl<R> Version<R> {
     const BLOCKS: usize = size_of::<Self>().next_multiple_of(align_of::<Block>());
