@@ -103,6 +103,23 @@ fn short_bytes_need_no_allocation_in_a_blob() {
 }
 
 /// The text of a blob is copied, so its owner may go.
+#[test]
+fn a_short_blob_is_the_blob_of_its_first_bytes() {
+    let bytes = *b"shortest";
+    for length in 0..=bytes.len() {
+        let blobs = [
+            Blob::short(9, bytes, length),
+            Blob::bytes(9, &bytes[..length]),
+        ];
+        let store: OrderedStore<Blob> = OrderedStore::from_iter((0..).zip(blobs));
+        let view = store.view();
+        assert_eq!(view.get(0), Some(BlobRef::Bytes(9, &bytes[..length])));
+        assert_eq!(view.get(0), view.get(1));
+    }
+    let longer = catch_unwind(|| Blob::<()>::short(9, bytes, 9));
+    assert!(longer.is_err());
+}
+
 fn bytes_are_owned<B: AnyBlob<()>>() {
     let store = OrderedStore::new();
     for length in [3, 300] {

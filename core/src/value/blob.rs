@@ -84,6 +84,19 @@ impl<A: Send + Sync + 'static> Blob<A> {
         Self::from_slot(data, tag, bytes.len() as u8)
     }
 
+    /// A blob of the first `length` of these bytes, which stay in the leaf: [`bytes`](Self::bytes) without
+    /// a copy of unknown length, for what is written all the time.
+    ///
+    /// # Panics
+    /// If `length` is more than 8.
+    #[inline]
+    pub fn short(tag: u8, bytes: [u8; 8], length: usize) -> Self {
+        assert!(length <= bytes.len(), "a short blob has at most 8 bytes");
+        let mut data = [MaybeUninit::new(0); INLINE_BYTES];
+        data[..bytes.len()].copy_from_slice(&bytes.map(MaybeUninit::new));
+        Self::from_slot(data, tag, length as u8)
+    }
+
     /// A blob that is an object, dropped when the last reader is gone.
     pub fn object(tag: u8, object: A) -> Self {
         Self::owning(tag, object, 0)
@@ -110,6 +123,7 @@ impl<A: Send + Sync + 'static> Blob<A> {
         Self::from_slot(data, tag, form)
     }
 
+    #[inline]
     fn from_slot(data: [MaybeUninit<u8>; INLINE_BYTES], tag: u8, form: u8) -> Self {
         Self {
             slot: BlobSlot {

@@ -44,7 +44,7 @@ enum Container {
 pub(crate) fn encode(term: Term<'_>) -> Result<Value, Refusal> {
     if let Ok(integer) = term.decode() {
         let form = Integer::new(integer);
-        return Ok(Value::bytes(form.operation, form.operand()));
+        return Ok(Value::short(form.operation, form.operand, form.length));
     }
     let mut encoder = Encoder {
         term,
