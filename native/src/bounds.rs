@@ -43,14 +43,26 @@ pub(crate) fn beyond(
     order: Order,
     namespace: Namespace,
 ) -> Result<Range<u64>, GateError> {
+    Ok(match (cursor.decode::<u64>(), order) {
+        (Ok(snowflake), Order::Asc) => snowflake..END,
+        (Ok(snowflake), Order::Desc) => 0..snowflake.saturating_add(1),
+        (Err(_), _) => beyond_id(cursor, order, namespace)?,
+    })
+}
+
+/// As [`beyond`], of an id or `nil`.
+pub(crate) fn beyond_id(
+    cursor: Term<'_>,
+    order: Order,
+    namespace: Namespace,
+) -> Result<Range<u64>, GateError> {
     if atom::nil() == cursor {
         return Ok(0..END);
     }
-    let inclusive = cursor.is_number();
-    let key = bound(cursor, namespace)?;
+    let key = gate(cursor, namespace)?;
     Ok(match order {
-        Order::Asc => key + u64::from(!inclusive)..END,
-        Order::Desc => 0..key + u64::from(inclusive),
+        Order::Asc => key + 1..END,
+        Order::Desc => 0..key,
     })
 }
 

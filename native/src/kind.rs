@@ -104,7 +104,6 @@ macro_rules! kind {
             ) -> Option<&$crate::resource::Ref<$crate::handle::Handle<Self>>> {
                 match entry {
                     $crate::registry::Entry::$kind(handle) => Some(handle),
-                    #[allow(unreachable_patterns)] // while there is one kind
                     _ => None,
                 }
             }

@@ -11,24 +11,28 @@ use rustler::Term;
 use crate::handle::Handle;
 use crate::kind::Kind;
 use crate::ordered::Ordered;
+use crate::relation::Relation;
 use crate::resource::{self, Ref};
 
 /// A handle of any kind.
 pub(crate) enum Entry {
     Ordered(Ref<Handle<Ordered>>),
+    Relation(Ref<Handle<Relation>>),
 }
 
 impl Entry {
     fn what(&self) -> &'static str {
         match self {
             Self::Ordered(_) => Ordered::WHAT,
+            Self::Relation(_) => Relation::WHAT,
         }
     }
 }
 
 /// What kind of store a reference refers to, if any.
 pub(crate) fn what(reference: Term<'_>) -> Option<&'static str> {
-    resource::find::<Handle<Ordered>>(reference).map(|_| Ordered::WHAT)
+    let ordered = resource::find::<Handle<Ordered>>(reference).map(|_| Ordered::WHAT);
+    ordered.or_else(|| resource::find::<Handle<Relation>>(reference).map(|_| Relation::WHAT))
 }
 
 /// Handles under the word of a registered name or of a local pid. Atoms and pids of this VM are words
