@@ -1,14 +1,15 @@
-//! Handles: references of the VM to an ordered store, or to one moment of it.
+//! Handles: references of the VM to a store of any kind, or to one moment of it.
 
-use echo_data_core::id::{self, GateError, Namespace};
-use echo_data_core::{Closable, Gauge, Held, Open, OrderedStore, View};
-use rustler::{
-    Binary, Encoder, Env, LocalPid, Monitor, NifUnitEnum, Resource, ResourceArc, Term, TermType,
-};
+use std::ffi::CStr;
 
+use echo_data_core::{Closable, Gauge, Info, Open};
+use rustler::types::atom::{self, Atom};
+use rustler::{Encoder, Env, LocalPid, NifUnitEnum, Term, TermType};
+
+use crate::kind::Kind;
 use crate::refusal::Refusal;
-use crate::registry;
-use crate::term::{self, Value};
+use crate::resource::{self, Borrow, Object, Ref, Type};
+use crate::{registry, term};
 
 /// Who may do what with a store, as with ETS tables.
 #[derive(Clone, Copy, PartialEq, Eq, NifUnitEnum)]
@@ -22,85 +23,91 @@ pub(crate) enum Access {
 }
 
 /// A store with its owner, or one moment of such a store.
-pub(crate) struct Handle {
-    namespace: Namespace,
-    source: Source,
+pub(crate) struct Handle<K: Kind> {
+    source: Source<K>,
 }
 
-enum Source {
-    Live(Live),
+enum Source<K: Kind> {
+    Live(Live<K>),
     Moment {
-        of: ResourceArc<Handle>,
-        held: Closable<Held<Value>>,
+        of: Ref<Handle<K>>,
+        held: Closable<K::Held>,
     },
 }
 
 /// A store that closes when its owner dies.
-struct Live {
-    store: Closable<OrderedStore<Value>>,
+struct Live<K: Kind> {
+    store: Closable<K::Store>,
+    rule: K::Rule,
     gauge: Gauge,
     owner: LocalPid,
     access: Access,
-    /// The words under which the registry knows it.
+    /// The words under which the registry knows it: first the owner's.
     words: Vec<u64>,
+    owner_word: u64,
 }
 
-#[rustler::resource_impl]
-impl Resource for Handle {
-    const IMPLEMENTS_DOWN: bool = true;
+impl<K: Kind> Object for Handle<K> {
+    const NAME: &'static CStr = K::NAME;
+
+    #[inline]
+    fn kept() -> &'static Type<Self> {
+        K::kept()
+    }
 
     /// Runs when the owner has ended.
-    fn down<'a>(&'a self, _env: Env<'a>, _owner: LocalPid, _monitor: Monitor) {
+    fn down(&self) {
         self.close();
     }
 }
 
-impl Handle {
-    /// A new store that belongs to the calling process, and is known by its pid and by `name` if one is
-    /// given.
-    pub(crate) fn open(
+impl<K: Kind> Handle<K> {
+    /// A new store that belongs to the calling process.
+    pub(crate) fn open(env: Env<'_>, rule: K::Rule, access: Access) -> Result<Ref<Self>, Refusal> {
+        Self::open_as(env, rule, access, Vec::new())
+    }
+
+    /// A new public store that belongs to the calling process, and is known by its pid and, unless it is
+    /// `nil`, by `name`.
+    pub(crate) fn open_named(
         env: Env<'_>,
-        namespace: Namespace,
+        rule: K::Rule,
+        name: Atom,
+    ) -> Result<Ref<Self>, Refusal> {
+        let mut words = vec![word_of(env, env.pid())];
+        if name != atom::nil() {
+            words.push(term::word(name.as_c_arg()));
+        }
+        Self::open_as(env, rule, Access::Public, words)
+    }
+
+    fn open_as(
+        env: Env<'_>,
+        rule: K::Rule,
         access: Access,
         words: Vec<u64>,
-    ) -> Result<ResourceArc<Self>, Refusal> {
-        let store = OrderedStore::new();
+    ) -> Result<Ref<Self>, Refusal> {
+        let store = K::new_store();
         let owner = env.pid();
-        let handle = ResourceArc::new(Self {
-            namespace,
-            source: Source::Live(Live {
-                gauge: store.gauge(),
-                store: Closable::new(store),
-                owner,
-                access,
-                words,
-            }),
-        });
+        let live = Live {
+            gauge: K::gauge(&store),
+            store: Closable::new(store),
+            rule,
+            owner,
+            owner_word: word_of(env, owner),
+            access,
+            words,
+        };
+        let source = Source::Live(live);
+        let handle = Ref::new(Self { source });
         // A process that is being killed cannot be monitored any more, and needs no store.
-        env.monitor(&handle, &owner).ok_or(Refusal::Closed)?;
+        if !handle.watch(env, owner) {
+            return Err(Refusal::Closed);
+        }
         for &word in &handle.live().words {
             registry::enter(word, &handle);
         }
         Ok(handle)
-    }
-
-    /// The current moment of the store, kept; `None` if it is a moment already.
-    pub(crate) fn hold(
-        this: &ResourceArc<Self>,
-        env: Env<'_>,
-    ) -> Result<Option<ResourceArc<Self>>, Refusal> {
-        let Source::Live(live) = &this.source else {
-            return Ok(None);
-        };
-        live.admit_reader(env)?;
-        let store = live.open(env)?;
-        Ok(Some(ResourceArc::new(Self {
-            namespace: this.namespace,
-            source: Source::Moment {
-                of: ResourceArc::clone(this),
-                held: Closable::new(store.hold()),
-            },
-        })))
     }
 
     /// Reads the store as it is now, or as it was at the moment.
@@ -108,16 +115,16 @@ impl Handle {
     pub(crate) fn read<T>(
         &self,
         env: Env<'_>,
-        read: impl FnOnce(View<'_, Value>) -> Result<T, Refusal>,
+        read: impl FnOnce(K::View<'_>) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
         let live = self.live();
-        live.admit_reader(env)?;
-        let store = live.open(env)?;
+        let store = live.open(env, Use::Read)?;
         match &self.source {
-            Source::Live(_) => read(store.view()),
+            Source::Live(_) => read(K::view(&store)),
             Source::Moment { held, .. } => {
                 let held = held.open().ok_or(Refusal::Closed)?;
-                read(store.at(&held).ok_or(Refusal::Closed)?)
+                let view = K::at(&store, &held).ok_or(Refusal::Closed)?;
+                read(view)
             }
         }
     }
@@ -127,24 +134,19 @@ impl Handle {
     pub(crate) fn write<T>(
         &self,
         env: Env<'_>,
-        write: impl FnOnce(&OrderedStore<Value>) -> T,
+        write: impl FnOnce(&K::Store) -> T,
     ) -> Result<T, Refusal> {
         let Source::Live(live) = &self.source else {
             return Err(Refusal::Misuse("a snapshot cannot be changed".into()));
         };
-        live.admit_writer(env)?;
-        let store = live.open(env)?;
+        let store = live.open(env, Use::Write)?;
         Ok(write(&store))
     }
 
-    /// The store behind a handle or a moment, for what does not depend on the moment.
-    pub(crate) fn store<T>(
-        &self,
-        env: Env<'_>,
-        read: impl FnOnce(&OrderedStore<Value>) -> T,
-    ) -> Result<T, Refusal> {
-        let store = self.live().open(env)?;
-        Ok(read(&store))
+    /// What the store holds, whatever the moment and whoever asks.
+    pub(crate) fn info(&self, env: Env<'_>) -> Result<Info, Refusal> {
+        let store = self.live().open(env, Use::Inspect)?;
+        Ok(K::info(&store))
     }
 
     /// Closes the store, or releases the moment. Answers whether this call did.
@@ -163,7 +165,7 @@ impl Handle {
     /// As [`close`](Self::close), by a process that may not be allowed to.
     pub(crate) fn close_as(&self, env: Env<'_>) -> Result<bool, Refusal> {
         if let Source::Live(live) = &self.source {
-            live.admit_writer(env)?;
+            live.admit(Use::Write, live.is_owned_by_caller(env))?;
         }
         Ok(self.close())
     }
@@ -172,18 +174,13 @@ impl Handle {
         &self.live().gauge
     }
 
-    pub(crate) fn namespace(&self) -> Namespace {
-        self.namespace
-    }
-
-    /// The key of an id of this store.
     #[inline]
-    pub(crate) fn key(&self, id: Term<'_>) -> Result<u64, GateError> {
-        let id = Binary::from_term(id).map_err(|_| GateError::Invalid)?;
-        id::gate(&id, self.namespace)
+    pub(crate) fn rule(&self) -> &K::Rule {
+        &self.live().rule
     }
 
-    fn live(&self) -> &Live {
+    #[inline]
+    fn live(&self) -> &Live<K> {
         match &self.source {
             Source::Live(live) => live,
             Source::Moment { of, .. } => of.live(),
@@ -191,90 +188,104 @@ impl Handle {
     }
 }
 
-impl Live {
-    /// The store, unless it was closed or its owner has ended. The VM tells those who monitor a process
-    /// of its end in the order in which they began to, so somebody may hear of it before `down` runs.
+impl<K: Kind> Borrow<'_, Handle<K>> {
+    /// The current moment of the store, kept; `None` if it is a moment already.
+    pub(crate) fn hold(self, env: Env<'_>) -> Result<Option<Ref<Handle<K>>>, Refusal> {
+        let Source::Live(live) = &self.source else {
+            return Ok(None);
+        };
+        let store = live.open(env, Use::Read)?;
+        let source = Source::Moment {
+            of: self.keep(),
+            held: Closable::new(K::hold(&store)),
+        };
+        Ok(Some(Ref::new(Handle { source })))
+    }
+}
+
+/// What a caller is about to do with a store.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Read,
+    Write,
+    /// Ask what it costs, which everybody may.
+    Inspect,
+}
+
+impl<K: Kind> Live<K> {
+    /// The store, unless the caller may not use it, or it was closed, or its owner has ended. The VM
+    /// tells those who monitor a process of its end in the order in which they began to, so somebody may
+    /// hear of it before `down` runs.
     #[inline]
-    fn open(&self, env: Env<'_>) -> Result<Open<'_, OrderedStore<Value>>, Refusal> {
-        match env.is_process_alive(self.owner) {
+    fn open(&self, env: Env<'_>, purpose: Use) -> Result<Open<'_, K::Store>, Refusal> {
+        let owned = self.is_owned_by_caller(env);
+        self.admit(purpose, owned)?;
+        // Whoever calls is alive.
+        match owned || env.is_process_alive(self.owner) {
             true => self.store.open().ok_or(Refusal::Closed),
             false => Err(Refusal::Closed),
         }
     }
 
     #[inline]
-    fn admit_reader(&self, env: Env<'_>) -> Result<(), Refusal> {
-        match self.access {
-            Access::Private if self.owner != env.pid() => Err(Refusal::Misuse(
-                "the store is private: only its owner may use it".into(),
-            )),
-            _ => Ok(()),
-        }
+    fn is_owned_by_caller(&self, env: Env<'_>) -> bool {
+        word_of(env, env.pid()) == self.owner_word
     }
 
     #[inline]
-    fn admit_writer(&self, env: Env<'_>) -> Result<(), Refusal> {
-        match self.access {
-            Access::Protected if self.owner != env.pid() => Err(Refusal::Misuse(
+    fn admit(&self, purpose: Use, owned: bool) -> Result<(), Refusal> {
+        match (self.access, purpose) {
+            _ if owned => Ok(()),
+            (Access::Private, Use::Read | Use::Write) => Err(Refusal::Misuse(
+                "the store is private: only its owner may use it".into(),
+            )),
+            (Access::Protected, Use::Write) => Err(Refusal::Misuse(
                 "the store is protected: only its owner may change it".into(),
             )),
-            _ => self.admit_reader(env),
+            _ => Ok(()),
         }
     }
 }
 
 /// A store as a caller names it: by a reference, or by the name or pid of its process.
-pub(crate) enum Found<'a> {
-    Reference(Term<'a>, &'a Handle),
-    Registered(&'a ResourceArc<Handle>),
-}
+pub(crate) type Found<'a, K> = Borrow<'a, Handle<K>>;
 
-impl Found<'_> {
-    /// A counted reference to the handle.
-    pub(crate) fn resource(&self) -> Result<ResourceArc<Handle>, Refusal> {
-        match self {
-            Self::Reference(term, _) => term.decode().map_err(Refusal::Native),
-            Self::Registered(handle) => Ok(ResourceArc::clone(handle)),
-        }
-    }
-}
-
-impl std::ops::Deref for Found<'_> {
-    type Target = Handle;
-
-    #[inline]
-    fn deref(&self) -> &Handle {
-        match self {
-            Self::Reference(_, handle) => handle,
-            Self::Registered(handle) => handle,
-        }
-    }
-}
-
-/// Finds a store and uses it. Terms that name no open store of this VM are refused as closed.
+/// Finds a store and uses it. Terms that name no open store of this VM are refused as closed, stores of
+/// another kind as misuse.
 #[inline]
-pub(crate) fn with<'a, T>(
-    store: Term<'a>,
-    operation: impl FnOnce(Found<'_>) -> Result<T, Refusal>,
+pub(crate) fn with<K: Kind, T>(
+    store: Term<'_>,
+    operation: impl FnOnce(Found<'_, K>) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
     let named = match store.get_type() {
         TermType::Atom => true,
         TermType::Pid => store.decode::<LocalPid>().is_ok(),
         TermType::Ref => {
-            let handle = store.try_get_resource().ok_or(Refusal::Closed)?;
-            return operation(Found::Reference(store, handle));
+            return match resource::find(store) {
+                Some(handle) => operation(handle),
+                None => Err(registry::what(store).map_or(Refusal::Closed, other_kind::<K>)),
+            }
         }
         _ => false,
     };
+    if !named {
+        return Err(Refusal::Closed);
+    }
     let word = term::word(store.as_c_arg());
-    match named {
-        true => registry::find(word, |handle| operation(Found::Registered(handle)))
-            .unwrap_or_else(|| Err(Refusal::Closed)),
-        false => Err(Refusal::Closed),
+    match registry::find(word, |handle| operation(handle.borrow())) {
+        Some(Ok(outcome)) => outcome,
+        Some(Err(what)) => Err(other_kind::<K>(what)),
+        None => Err(Refusal::Closed),
     }
 }
 
-/// The word by which the registry knows the calling process.
-pub(crate) fn own_word(env: Env<'_>) -> u64 {
-    term::word(env.pid().encode(env).as_c_arg())
+#[cold]
+fn other_kind<K: Kind>(what: &str) -> Refusal {
+    Refusal::Misuse(format!("the store must be {}, and is {what}", K::WHAT).into())
+}
+
+/// The word by which the registry knows a process.
+#[inline]
+fn word_of(env: Env<'_>, process: LocalPid) -> u64 {
+    term::word(process.encode(env).as_c_arg())
 }

@@ -12,7 +12,7 @@ use rustler::{Env, NifResult, Term};
 
 /// Registers `$function` as the NIF `$name` with `$arity` arguments.
 macro_rules! hot_nif {
-    ($name:literal, $arity:literal, $function:path) => {
+    ($name:expr, $arity:literal, $function:expr) => {
         rustler::codegen_runtime::inventory::submit! {
             rustler::Nif {
                 name: concat!($name, "\0").as_ptr().cast(),

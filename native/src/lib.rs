@@ -5,17 +5,27 @@ mod allocator;
 mod atoms;
 mod base62;
 mod batch;
+mod bounds;
 mod branded_id;
+mod edge_store;
+mod edges;
 mod error;
 mod handle;
 mod hot;
+mod kind;
+mod links;
 mod lookup;
+mod neighbours;
 mod ordered;
 mod property_store;
+mod props;
 mod refusal;
 mod registry;
+mod relation;
+mod resource;
 mod rows;
 mod snowflake;
+mod store;
 mod term;
 mod timeline;
 mod timeslice;
@@ -27,5 +37,5 @@ static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 rustler::init!("Elixir.EchoData.Native", load = load);
 
 fn load(env: rustler::Env<'_>, _info: rustler::Term<'_>) -> bool {
-    term::open_type(env)
+    term::open_type(env) && ordered::open_types(env) && links::open_types(env)
 }

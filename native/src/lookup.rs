@@ -1,10 +1,12 @@
 //! Many lookups in one call: in several when they are very many.
 
 use echo_data_core::View;
-use rustler::{Encoder, Env, ResourceArc, Term};
+use rustler::{Encoder, Env, Term};
 
-use crate::handle::{Found, Handle};
+use crate::handle::Handle;
+use crate::ordered::{Found, Ordered};
 use crate::refusal::Refusal;
+use crate::resource::Ref;
 use crate::term::{self, Value};
 use crate::timeslice::Timeslice;
 use crate::{atoms, rows};
@@ -14,14 +16,10 @@ const STRIDE: usize = 256;
 
 /// Answers `{:ok, [{id, value}]}` for the ids that are there, in their order, or `{:more, continuation}`
 /// for [`proceed`]. All rows are of one moment, however many calls it takes.
-pub(crate) fn find<'a>(
-    env: Env<'a>,
-    store: &Found<'_>,
-    ids: Term<'a>,
-) -> Result<Term<'a>, Refusal> {
+pub(crate) fn find<'a>(env: Env<'a>, store: Found<'_>, ids: Term<'a>) -> Result<Term<'a>, Refusal> {
     let timeslice = Timeslice::begin();
     let mut lookup = Lookup::new(env, ids);
-    let keys = lookup.next_keys(store)?;
+    let keys = lookup.next_keys(&store)?;
     if lookup.is_done() {
         store.read(env, |view| {
             lookup.add(env, &view, &keys);
@@ -30,10 +28,9 @@ pub(crate) fn find<'a>(
         timeslice.end(env);
         return Ok(lookup.finish(env));
     }
-    let resource = store.resource()?;
-    let held = Handle::hold(&resource, env)?;
+    let held = store.hold(env)?;
     let ours = held.is_some();
-    let moment = held.unwrap_or(resource);
+    let moment = held.unwrap_or_else(|| store.keep());
     let mut lookup = Lookup::new(env, ids);
     lookup.step(env, &moment)?;
     Ok(lookup.answer(env, &moment, ours))
@@ -41,8 +38,9 @@ pub(crate) fn find<'a>(
 
 /// Goes on with lookups where the last call left them.
 pub(crate) fn proceed<'a>(env: Env<'a>, continuation: Term<'a>) -> Result<Term<'a>, Refusal> {
-    let (moment, ours, position, rest, rows): (ResourceArc<Handle>, _, _, _, _) =
+    let (moment, ours, position, rest, rows): (Term<'a>, _, _, _, _) =
         continuation.decode().map_err(Refusal::Native)?;
+    let moment = Ref::from_term(moment).ok_or(Refusal::Native(rustler::Error::BadArg))?;
     let mut lookup = Lookup {
         position,
         rest,
@@ -84,7 +82,7 @@ impl<'a> Lookup<'a> {
     }
 
     /// Looks ids up until there are no more or the time ends.
-    fn step(&mut self, env: Env<'a>, moment: &Handle) -> Result<(), Refusal> {
+    fn step(&mut self, env: Env<'a>, moment: &Handle<Ordered>) -> Result<(), Refusal> {
         let timeslice = Timeslice::begin();
         moment.read(env, |view| {
             while !self.is_done() && !timeslice.is_spent() {
@@ -98,7 +96,7 @@ impl<'a> Lookup<'a> {
     }
 
     /// Reads up to [`STRIDE`] ids, and answers their keys.
-    fn next_keys(&mut self, handle: &Handle) -> Result<Vec<u64>, Refusal> {
+    fn next_keys(&mut self, handle: &Handle<Ordered>) -> Result<Vec<u64>, Refusal> {
         self.ids.clear();
         let mut keys = Vec::new();
         while keys.len() < STRIDE && !self.is_done() {
@@ -122,7 +120,7 @@ impl<'a> Lookup<'a> {
         });
     }
 
-    fn answer(self, env: Env<'a>, moment: &ResourceArc<Handle>, ours: bool) -> Term<'a> {
+    fn answer(self, env: Env<'a>, moment: &Ref<Handle<Ordered>>, ours: bool) -> Term<'a> {
         if self.is_done() {
             return self.finish(env);
         }

@@ -3,16 +3,108 @@
 //! Every function takes the store as a reference, or as the name or pid of its process, and answers
 //! `:closed` when there is no such store.
 
+use std::ffi::CStr;
 use std::ops::Range;
 
-use echo_data_core::{drain as drain_core, Tally};
-use rustler::{Atom, Encoder, Env, NifResult, Term};
+use echo_data_core::id::{GateError, Namespace};
+use echo_data_core::{BlobRef, Held, OrderedStore, Rows, View};
+use rustler::{Encoder, Env, NifResult, Term};
 
-use crate::handle::{self, Found, Handle};
+use crate::batch::{self, Batch};
+use crate::bounds::{beyond, gate, window_keys, END};
+use crate::handle::{self, Handle};
 use crate::hot::hot_nif;
+use crate::kind::kind;
 use crate::refusal::{answer, Refusal};
-use crate::rows::{self, Listing, Order};
-use crate::{atoms, base62, batch, lookup, term};
+use crate::resource::{self, Type};
+use crate::rows::{self, Listing, Order, Table};
+use crate::store::store_nifs;
+use crate::term::{Shared, Value};
+use crate::{atoms, base62, lookup, term};
+
+/// The kind of stores of values under ids of one namespace.
+pub(crate) struct Ordered;
+
+pub(crate) type Found<'a> = handle::Found<'a, Ordered>;
+
+kind!(
+    Ordered, "a property store or a timeline", c"echo_data_ordered",
+    rule: Namespace, store: OrderedStore<Value>, held: Held<Value>, view: View<Value>
+);
+
+store_nifs!(Ordered, "ordered");
+
+impl Handle<Ordered> {
+    /// The key of an id of this store.
+    #[inline]
+    pub(crate) fn key(&self, id: Term<'_>) -> Result<u64, GateError> {
+        gate(id, *self.rule())
+    }
+}
+
+/// All rows of an ordered store.
+#[derive(Clone, Copy)]
+struct All;
+
+impl Table for All {
+    type Kind = Ordered;
+    type Value<'v> = BlobRef<'v, Shared>;
+    type Rows<'v> = Rows<'v, Value>;
+
+    #[inline]
+    fn rows<'v>(self, view: &'v View<'_, Value>, keys: Range<u64>) -> Rows<'v, Value> {
+        view.range(keys)
+    }
+
+    fn namespace(rule: &Namespace) -> Namespace {
+        *rule
+    }
+
+    #[inline]
+    fn decode<'a>(env: Env<'a>, value: Self::Value<'_>) -> Term<'a> {
+        term::decode(env, value)
+    }
+
+    fn number(self) -> u64 {
+        0
+    }
+
+    fn numbered(_number: u64) -> Self {
+        Self
+    }
+}
+
+/// A value under its key, to be put.
+type Pair = (u64, Value);
+
+impl batch::Row for Pair {
+    type Kind = Ordered;
+    const NAME: &'static CStr = c"echo_data_pairs";
+    const LIST: &'static str = "rows must be a list of {id, value}";
+
+    fn kept() -> &'static Type<Batch<Self>> {
+        static TYPE: Type<Batch<Pair>> = Type::new();
+        &TYPE
+    }
+
+    fn read(handle: &Handle<Ordered>, row: Term<'_>) -> Option<Result<Self, Refusal>> {
+        let (id, value) = row.decode::<(Term, Term)>().ok()?;
+        Some((|| Ok((handle.key(id)?, term::encode(value)?)))())
+    }
+}
+
+/// Opens the types of batches; answers whether the VM did so.
+pub(crate) fn open_types(env: Env<'_>) -> bool {
+    resource::open::<Handle<Ordered>>(env) && resource::open::<Batch<Pair>>(env)
+}
+
+/// Puts rows in one publication.
+fn put_all<'a>(env: Env<'a>) -> impl FnOnce(&OrderedStore<Value>, Vec<Pair>) -> Term<'a> {
+    move |store, rows| {
+        store.put_all(rows);
+        atoms::ok().to_term(env)
+    }
+}
 
 hot_nif!("ordered_put", 3, put);
 hot_nif!("ordered_get", 2, get);
@@ -72,7 +164,7 @@ fn take<'a>(env: Env<'a>, store: Term<'a>, id: Term<'a>) -> NifResult<Term<'a>> 
 fn get_many<'a>(env: Env<'a>, store: Term<'a>, ids: Term<'a>) -> NifResult<Term<'a>> {
     answer(
         env,
-        handle::with(store, |found| lookup::find(env, &found, ids)),
+        handle::with(store, |found| lookup::find(env, found, ids)),
     )
 }
 
@@ -88,7 +180,9 @@ fn get_more<'a>(env: Env<'a>, continuation: Term<'a>) -> NifResult<Term<'a>> {
 fn put_many<'a>(env: Env<'a>, store: Term<'a>, rows: Term<'a>) -> NifResult<Term<'a>> {
     answer(
         env,
-        handle::with(store, |found| batch::begin(env, &found, rows)),
+        handle::with(store, |found| {
+            batch::begin(env, &found, rows, 0, put_all(env))
+        }),
     )
 }
 
@@ -97,17 +191,16 @@ fn put_many<'a>(env: Env<'a>, store: Term<'a>, rows: Term<'a>) -> NifResult<Term
 fn put_more<'a>(env: Env<'a>, store: Term<'a>, continuation: Term<'a>) -> NifResult<Term<'a>> {
     answer(
         env,
-        handle::with(store, |found| batch::proceed(env, &found, continuation)),
+        handle::with(store, |found| {
+            batch::proceed::<Pair>(env, &found, continuation)
+        }),
     )
 }
 
 /// `:ok`. Building nodes for many rows takes milliseconds.
 #[rustler::nif(name = "ordered_put_staged", schedule = "DirtyCpu")]
 fn put_staged<'a>(env: Env<'a>, store: Term<'a>, batch: Term<'a>) -> NifResult<Term<'a>> {
-    let publish = |found: Found| {
-        batch::publish(env, &found, batch)?;
-        Ok(atoms::ok().to_term(env))
-    };
+    let publish = |found: Found| batch::publish(env, &found, batch, put_all(env));
     answer(env, handle::with(store, publish))
 }
 
@@ -122,16 +215,14 @@ fn page<'a>(
     count: Term<'a>,
     values: bool,
 ) -> NifResult<Term<'a>> {
-    let count = count.decode().unwrap_or(usize::MAX);
+    let listing = Listing {
+        order,
+        limit: count.decode().unwrap_or(usize::MAX),
+        values,
+    };
     let page = |found: Found| {
-        let beyond = beyond(&found, order, cursor)?;
-        rows::list(env, &found, Listing { order, values }, |view| {
-            let span = view.positions(beyond.clone());
-            Ok(match order {
-                Order::Asc => span.start..span.end.min(span.start.saturating_add(count)),
-                Order::Desc => span.start.max(span.end.saturating_sub(count))..span.end,
-            })
-        })
+        let beyond = beyond(cursor, order, *found.rule())?;
+        rows::list(env, found, All, listing, |_| beyond.clone())
     };
     answer(env, handle::with(store, page))
 }
@@ -145,12 +236,14 @@ fn window<'a>(
     high: Term<'a>,
     values: bool,
 ) -> NifResult<Term<'a>> {
-    let order = Order::Asc;
+    let listing = Listing {
+        order: Order::Asc,
+        limit: usize::MAX,
+        values,
+    };
     let window = |found: Found| {
-        let range = bound(&found, low)?..bound(&found, high)?;
-        rows::list(env, &found, Listing { order, values }, |view| {
-            Ok(view.positions(range.clone()))
-        })
+        let keys = window_keys(low, high, *found.rule())?;
+        rows::list(env, found, All, listing, |_| keys.clone())
     };
     answer(env, handle::with(store, window))
 }
@@ -164,11 +257,15 @@ fn slice<'a>(
     count: usize,
     values: bool,
 ) -> NifResult<Term<'a>> {
-    let order = Order::Asc;
+    let listing = Listing {
+        order: Order::Asc,
+        limit: count,
+        values,
+    };
     let slice = |found: Found| {
-        rows::list(env, &found, Listing { order, values }, |view| {
-            let end = first.saturating_add(count).min(view.len());
-            Ok(first.min(end)..end)
+        rows::list(env, found, All, listing, |view| match view.select(first) {
+            Some((key, _)) => key..END,
+            None => END..END,
         })
     };
     answer(env, handle::with(store, slice))
@@ -177,116 +274,30 @@ fn slice<'a>(
 /// As the function that answered `{:more, continuation}`.
 #[rustler::nif(name = "ordered_more")]
 fn more<'a>(env: Env<'a>, continuation: Term<'a>) -> NifResult<Term<'a>> {
-    answer(env, rows::proceed(env, continuation))
+    answer(env, rows::proceed::<All>(env, continuation))
 }
 
 /// `{:ok, count}` of the ids from `low` on and below `high`.
 #[rustler::nif(name = "ordered_count")]
 fn count<'a>(env: Env<'a>, store: Term<'a>, low: Term<'a>, high: Term<'a>) -> NifResult<Term<'a>> {
     let count = |found: Found| {
-        let range = bound(&found, low)?..bound(&found, high)?;
+        let range = window_keys(low, high, *found.rule())?;
         found.read(env, |view| Ok((atoms::ok(), view.count(range)).encode(env)))
     };
     answer(env, handle::with(store, count))
 }
 
-/// The number of rows.
-#[rustler::nif(name = "ordered_size")]
-fn size<'a>(env: Env<'a>, store: Term<'a>) -> NifResult<Term<'a>> {
-    let size = |found: Found| found.read(env, |view| Ok(view.len().encode(env)));
-    answer(env, handle::with(store, size))
-}
-
 /// The namespace of the store's ids.
 #[rustler::nif(name = "ordered_namespace")]
 fn namespace<'a>(env: Env<'a>, store: Term<'a>) -> NifResult<Term<'a>> {
-    let namespace = |found: Found| Ok(base62::binary(env, found.namespace().as_bytes()));
+    let namespace = |found: Found| Ok(base62::binary(env, found.rule().as_bytes()));
     answer(env, handle::with(store, namespace))
 }
 
-/// A map of what the store holds in memory.
-#[rustler::nif(name = "ordered_info")]
-fn info<'a>(env: Env<'a>, store: Term<'a>) -> NifResult<Term<'a>> {
-    let info = |found: Found| {
-        let info = found.store(env, |store| store.info())?;
-        let rows = (atoms::rows(), info.rows as u64);
-        let snapshots = (atoms::snapshots(), info.snapshots as u64);
-        describe(env, info.memory, &[rows, snapshots])
-    };
-    answer(env, handle::with(store, info))
-}
-
-/// What is left in memory of a store that is closed, as `ordered_info` says it; `nil` while it is open.
-#[rustler::nif(name = "ordered_left")]
-fn left<'a>(env: Env<'a>, store: Term<'a>) -> NifResult<Term<'a>> {
-    let left = |found: Found| match found.gauge().left() {
-        Some(tally) => describe(env, tally, &[]),
-        None => Ok(rustler::types::atom::nil().encode(env)),
-    };
-    answer(env, handle::with(store, left))
-}
-
-/// A reference to the current moment of the store, or `:held` if it is a moment already.
-#[rustler::nif(name = "ordered_hold")]
-fn hold<'a>(env: Env<'a>, store: Term<'a>) -> NifResult<Term<'a>> {
-    let hold = |found: Found| {
-        let moment = Handle::hold(&found.resource()?, env)?;
-        Ok(moment.map_or_else(|| atoms::held().encode(env), |moment| moment.encode(env)))
-    };
-    answer(env, handle::with(store, hold))
-}
-
-/// Closes a store, or releases a moment: `:ok`, also when that was done before.
-#[rustler::nif(name = "ordered_close")]
-fn close<'a>(env: Env<'a>, store: Term<'a>) -> NifResult<Term<'a>> {
-    let close = |found: Found| {
-        found.close_as(env)?;
-        Ok(atoms::ok().to_term(env))
-    };
-    answer(env, handle::with(store, close))
-}
-
-/// Waits until the memory that was given up before this call is freed.
-#[rustler::nif(name = "drain", schedule = "DirtyIo")]
-fn drain() -> Atom {
-    drain_core();
-    atoms::ok()
-}
-
-fn found_or_not<'a>(env: Env<'a>, value: Option<Term<'a>>) -> Term<'a> {
+/// `{:ok, value}` or `{:error, :not_found}`.
+pub(crate) fn found_or_not<'a>(env: Env<'a>, value: Option<Term<'a>>) -> Term<'a> {
     match value {
         Some(value) => term::pair(env, atoms::ok().to_term(env), value),
         None => (atoms::error(), atoms::not_found()).encode(env),
     }
-}
-
-/// The bound of a window: an id, or a snowflake.
-fn bound(handle: &Handle, bound: Term<'_>) -> Result<u64, Refusal> {
-    match bound.decode() {
-        Ok(snowflake) => Ok(snowflake),
-        Err(_) => Ok(handle.key(bound)?),
-    }
-}
-
-/// The keys that a page may have.
-fn beyond(handle: &Handle, order: Order, cursor: Term<'_>) -> Result<Range<u64>, Refusal> {
-    if rustler::types::atom::nil() == cursor {
-        return Ok(0..u64::MAX);
-    }
-    let inclusive = cursor.is_number();
-    let key = bound(handle, cursor)?;
-    Ok(match order {
-        Order::Asc => key + u64::from(!inclusive)..u64::MAX,
-        Order::Desc => 0..key + u64::from(inclusive),
-    })
-}
-
-fn describe<'a>(env: Env<'a>, memory: Tally, more: &[(Atom, u64)]) -> Result<Term<'a>, Refusal> {
-    let memory = [
-        (atoms::bytes(), memory.bytes),
-        (atoms::nodes(), memory.nodes),
-        (atoms::payloads(), memory.payloads),
-        (atoms::versions(), memory.versions),
-    ];
-    Term::map_from_pairs(env, &[&memory, more].concat()).map_err(Refusal::Native)
 }

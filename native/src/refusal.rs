@@ -28,6 +28,14 @@ impl From<GateError> for Refusal {
 }
 
 impl Refusal {
+    /// The same of the row at this position of a list.
+    pub(crate) fn at(self, position: usize) -> Self {
+        match self {
+            Self::Gate(error) => Self::GateAt(error, position),
+            other => other,
+        }
+    }
+
     /// `:closed`, `{:error, reason}`, `{:error, {reason, position}}` or an exception.
     #[cold]
     fn answer(self, env: Env<'_>) -> NifResult<Term<'_>> {

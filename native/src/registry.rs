@@ -6,28 +6,61 @@
 use std::sync::LazyLock;
 
 use echo_data_core::{Boxed, OrderedStore};
-use rustler::ResourceArc;
+use rustler::Term;
 
 use crate::handle::Handle;
+use crate::kind::Kind;
+use crate::ordered::Ordered;
+use crate::relation::Relation;
+use crate::resource::{self, Ref};
+
+/// A handle of any kind.
+pub(crate) enum Entry {
+    Ordered(Ref<Handle<Ordered>>),
+    Relation(Ref<Handle<Relation>>),
+}
+
+impl Entry {
+    fn what(&self) -> &'static str {
+        match self {
+            Self::Ordered(_) => Ordered::WHAT,
+            Self::Relation(_) => Relation::WHAT,
+        }
+    }
+}
+
+/// What kind of store a reference refers to, if any.
+pub(crate) fn what(reference: Term<'_>) -> Option<&'static str> {
+    let ordered = resource::find::<Handle<Ordered>>(reference).map(|_| Ordered::WHAT);
+    ordered.or_else(|| resource::find::<Handle<Relation>>(reference).map(|_| Relation::WHAT))
+}
 
 /// Handles under the word of a registered name or of a local pid. Atoms and pids of this VM are words
 /// that differ.
-static HANDLES: LazyLock<OrderedStore<Boxed<ResourceArc<Handle>>>> =
-    LazyLock::new(OrderedStore::new);
+static HANDLES: LazyLock<OrderedStore<Boxed<Entry>>> = LazyLock::new(OrderedStore::new);
 
 /// Makes `handle` the store known by `word`, in the place of any other.
-pub(crate) fn enter(word: u64, handle: &ResourceArc<Handle>) {
-    HANDLES.put(word, Boxed(ResourceArc::clone(handle)));
+pub(crate) fn enter<K: Kind>(word: u64, handle: &Ref<Handle<K>>) {
+    HANDLES.put(word, Boxed(K::entry(Ref::clone(handle))));
 }
 
 /// Forgets `word` if it still means `handle`. A restarted store takes over its predecessor's name, maybe
 /// before the predecessor is gone, and keeps it.
-pub(crate) fn leave(word: u64, handle: &Handle) {
-    HANDLES.remove_if(word, |entry| std::ptr::eq::<Handle>(&**entry, handle));
+pub(crate) fn leave<K: Kind>(word: u64, handle: &Handle<K>) {
+    HANDLES.remove_if(word, |entry| {
+        K::of_entry(entry).is_some_and(|entry| std::ptr::eq(&**entry, handle))
+    });
 }
 
-/// Uses the store known by `word`.
+/// Uses the store known by `word`, or, if it is of another kind, says which.
 #[inline]
-pub(crate) fn find<T>(word: u64, found: impl FnOnce(&ResourceArc<Handle>) -> T) -> Option<T> {
-    HANDLES.view().get(word).map(found)
+pub(crate) fn find<K: Kind, T>(
+    word: u64,
+    found: impl FnOnce(&Ref<Handle<K>>) -> T,
+) -> Option<Result<T, &'static str>> {
+    let entry = |entry: &Entry| match K::of_entry(entry) {
+        Some(handle) => Ok(found(handle)),
+        None => Err(entry.what()),
+    };
+    HANDLES.view().get(word).map(entry)
 }

@@ -3,14 +3,15 @@
 use std::ops::Range;
 
 use echo_data_core::id::{BrandedId, Namespace};
-use echo_data_core::View;
-use rustler::{Encoder, Env, NifResult, NifUnitEnum, ResourceArc, Term};
+use rustler::{Encoder, Env, NifUnitEnum, Term};
+use smallvec::SmallVec;
 
 use crate::handle::{Found, Handle};
+use crate::kind::Kind;
 use crate::refusal::Refusal;
-use crate::term::{self, Value};
+use crate::resource::Ref;
 use crate::timeslice::Timeslice;
-use crate::{atoms, base62};
+use crate::{atoms, base62, term};
 
 /// Rows that are read without looking at the clock.
 const FEW: usize = 32;
@@ -30,148 +31,200 @@ pub(crate) enum Order {
     Desc,
 }
 
+pub(crate) type ViewOf<'v, T> = <<T as Table>::Kind as Kind>::View<'v>;
+
+/// Rows of a store under ascending keys.
+pub(crate) trait Table: Copy {
+    type Kind: Kind;
+    type Value<'v>: Copy;
+    type Rows<'v>: DoubleEndedIterator<Item = (u64, Self::Value<'v>)> + ExactSizeIterator;
+
+    /// The rows with keys in a range, from either end.
+    fn rows<'v>(self, view: &'v ViewOf<'_, Self>, keys: Range<u64>) -> Self::Rows<'v>;
+
+    /// The namespace of the ids that the keys stand for.
+    fn namespace(rule: &<Self::Kind as Kind>::Rule) -> Namespace;
+
+    fn decode<'a>(env: Env<'a>, value: Self::Value<'_>) -> Term<'a>;
+
+    /// Which table it is, among those of the same type: for a continuation.
+    fn number(self) -> u64;
+    fn numbered(number: u64) -> Self;
+}
+
 /// How rows are to be listed.
 #[derive(Clone, Copy)]
 pub(crate) struct Listing {
     pub(crate) order: Order,
+    /// The most rows, from where the order begins.
+    pub(crate) limit: usize,
     /// `{id, value}`, or only ids.
     pub(crate) values: bool,
 }
 
-/// Answers `{:ok, rows}` for the positions that `find` makes of a view, or `{:more, continuation}` for
+/// Answers `{:ok, rows}` for the keys that `find` makes of a view, or `{:more, continuation}` for
 /// [`proceed`]. All rows are of one moment, however many calls it takes.
-pub(crate) fn list<'a>(
+pub(crate) fn list<'a, T: Table>(
     env: Env<'a>,
-    store: &Found<'_>,
+    store: Found<'_, T::Kind>,
+    table: T,
     listing: Listing,
-    find: impl Fn(&View<'_, Value>) -> Result<Range<usize>, Refusal>,
+    find: impl Fn(&ViewOf<'_, T>) -> Range<u64>,
 ) -> Result<Term<'a>, Refusal> {
+    let namespace = T::namespace(store.rule());
     let short = store.read(env, |view| {
-        let span = find(&view)?;
-        if span.len() > SHORT {
-            return Ok(None);
-        }
-        let timeslice = (span.len() > FEW).then(Timeslice::begin);
-        let rows = prepend(env, store, &view, listing, span, nil(env));
-        if let Some(timeslice) = timeslice {
-            timeslice.end(env);
-        }
-        Ok(Some(rows))
+        let rows = table.rows(&view, find(&view));
+        let count = rows.len().min(listing.limit);
+        Ok((count <= SHORT).then(|| {
+            let timeslice = (count > FEW).then(Timeslice::begin);
+            let row = |(key, value)| row::<T>(env, namespace, key, value, listing.values);
+            let rows: SmallVec<[Term<'a>; SHORT]> = match listing.order {
+                Order::Asc => rows.take(count).map(row).collect(),
+                Order::Desc => rows.rev().take(count).map(row).collect(),
+            };
+            let prepend = |list, &row| term::cell(env, row, list);
+            let list = rows.iter().rev().fold(nil(env), prepend);
+            if let Some(timeslice) = timeslice {
+                timeslice.end(env);
+            }
+            list
+        }))
     })?;
     if let Some(rows) = short {
         return Ok(term::pair(env, atoms::ok().to_term(env), rows));
     }
-    let resource = store.resource()?;
-    let held = Handle::hold(&resource, env)?;
+    let held = store.hold(env)?;
     let ours = held.is_some();
-    let moment = held.unwrap_or(resource);
-    let span = moment.read(env, |view| find(&view))?;
-    Scan {
+    let moment = held.unwrap_or_else(|| store.keep());
+    let keys = moment.read(env, |view| {
+        let keys = find(&view);
+        Ok(first_of(table.rows(&view, keys.clone()), keys, listing))
+    })?;
+    let scan = Scan {
         moment,
-        span,
-        listing,
+        table,
+        keys,
+        order: listing.order,
+        values: listing.values,
         ours,
+    };
+    scan.step(env, nil(env))
+}
+
+/// The part of `keys` that has as many rows as are to be listed.
+fn first_of<V>(
+    mut rows: impl ExactSizeIterator<Item = (u64, V)>,
+    keys: Range<u64>,
+    listing: Listing,
+) -> Range<u64> {
+    let beyond = rows.len().saturating_sub(listing.limit);
+    match listing.order {
+        _ if beyond == 0 => keys,
+        Order::Asc => keys.start..rows.nth(listing.limit).map_or(keys.end, |(key, _)| key),
+        Order::Desc => rows.nth(beyond).map_or(keys.start, |(key, _)| key)..keys.end,
     }
-    .step(env, nil(env))
 }
 
 /// Goes on with a listing where the last call left it.
-pub(crate) fn proceed<'a>(env: Env<'a>, continuation: Term<'a>) -> Result<Term<'a>, Refusal> {
-    let (mut scan, rows) = Scan::decode(continuation).map_err(Refusal::Native)?;
-    let answer = scan.step(env, rows)?;
-    // The caller's heap has a reference to the moment, and would keep it until it is collected.
-    if scan.ours && scan.span.is_empty() {
-        scan.moment.close();
-    }
-    Ok(answer)
+pub(crate) fn proceed<'a, T: Table>(
+    env: Env<'a>,
+    continuation: Term<'a>,
+) -> Result<Term<'a>, Refusal> {
+    let (scan, rows) =
+        Scan::<T>::decode(continuation).ok_or(Refusal::Native(rustler::Error::BadArg))?;
+    scan.step(env, rows)
 }
 
 /// A listing in several calls. It is made from its end, so that every call puts its rows in front of the
 /// list that the calls before it made.
-struct Scan {
-    moment: ResourceArc<Handle>,
-    span: Range<usize>,
-    listing: Listing,
+struct Scan<T: Table> {
+    moment: Ref<Handle<T::Kind>>,
+    table: T,
+    keys: Range<u64>,
+    order: Order,
+    values: bool,
     /// Whether the moment is held for this listing alone.
     ours: bool,
 }
 
-impl Scan {
-    fn decode(continuation: Term<'_>) -> NifResult<(Self, Term<'_>)> {
-        let (moment, start, end, order, values, ours, rows) = continuation.decode()?;
+impl<T: Table> Scan<T> {
+    fn decode(continuation: Term<'_>) -> Option<(Self, Term<'_>)> {
+        let (moment, table, (start, end), order, values, ours, rows) =
+            continuation.decode().ok()?;
         let scan = Self {
-            moment,
-            span: start..end,
-            listing: Listing { order, values },
+            moment: Ref::from_term(moment)?,
+            table: T::numbered(table),
+            keys: start..end,
+            order,
+            values,
             ours,
         };
-        Ok((scan, rows))
+        Some((scan, rows))
     }
 
     fn encode<'a>(&self, env: Env<'a>, rows: Term<'a>) -> Term<'a> {
-        let Listing { order, values } = self.listing;
-        let (start, end) = (self.span.start, self.span.end);
-        (&self.moment, start, end, order, values, self.ours, rows).encode(env)
+        let keys = (self.keys.start, self.keys.end);
+        let (table, order) = (self.table.number(), self.order);
+        (
+            &self.moment,
+            table,
+            keys,
+            order,
+            self.values,
+            self.ours,
+            rows,
+        )
+            .encode(env)
     }
 
     /// Lists rows until there are no more or the time ends.
-    fn step<'a>(&mut self, env: Env<'a>, mut rows: Term<'a>) -> Result<Term<'a>, Refusal> {
+    fn step<'a>(mut self, env: Env<'a>, mut list: Term<'a>) -> Result<Term<'a>, Refusal> {
         let timeslice = Timeslice::begin();
-        self.span = self.moment.read(env, |view| {
-            let mut span = self.span.clone();
-            while !span.is_empty() && !timeslice.is_spent() {
-                let part = self.listing.last_of(&mut span, STRIDE);
-                rows = prepend(env, &self.moment, &view, self.listing, part, rows);
+        let namespace = T::namespace(self.moment.rule());
+        let done = self.moment.read(env, |view| {
+            let mut rows = self.table.rows(&view, self.keys.clone());
+            while rows.len() > 0 && !timeslice.is_spent() {
+                for _ in 0..rows.len().min(STRIDE) {
+                    let next = match self.order {
+                        Order::Asc => rows.next_back(),
+                        Order::Desc => rows.next(),
+                    };
+                    let (key, value) = next.expect("an exact length");
+                    match self.order {
+                        Order::Asc => self.keys.end = key,
+                        Order::Desc => self.keys.start = key + 1,
+                    }
+                    let row = row::<T>(env, namespace, key, value, self.values);
+                    list = term::cell(env, row, list);
+                }
             }
-            Ok(span)
-        })?;
+            Ok(rows.len() == 0)
+        });
         timeslice.end(env);
-        Ok(match self.span.is_empty() {
-            true => term::pair(env, atoms::ok().to_term(env), rows),
-            false => term::pair(env, atoms::more().to_term(env), self.encode(env, rows)),
+        // The caller's heap has a reference to the moment, and would keep it until it is collected.
+        if self.ours && !matches!(done, Ok(false)) {
+            self.moment.close();
+        }
+        Ok(match done? {
+            true => term::pair(env, atoms::ok().to_term(env), list),
+            false => term::pair(env, atoms::more().to_term(env), self.encode(env, list)),
         })
     }
 }
 
-impl Listing {
-    /// Takes from `span` up to `count` positions that are listed last.
-    fn last_of(self, span: &mut Range<usize>, count: usize) -> Range<usize> {
-        match self.order {
-            Order::Asc => {
-                let part = span.end.saturating_sub(count).max(span.start)..span.end;
-                span.end = part.start;
-                part
-            }
-            Order::Desc => {
-                let part = span.start..(span.start + count).min(span.end);
-                span.start = part.end;
-                part
-            }
-        }
-    }
-}
-
-/// Puts the rows of `span` in front of `rows`.
-fn prepend<'a>(
+/// `{id, value}`, or the id.
+#[inline]
+fn row<'a, T: Table>(
     env: Env<'a>,
-    handle: &Handle,
-    view: &View<'_, Value>,
-    listing: Listing,
-    span: Range<usize>,
-    rows: Term<'a>,
+    namespace: Namespace,
+    key: u64,
+    value: T::Value<'_>,
+    values: bool,
 ) -> Term<'a> {
-    let namespace = handle.namespace();
-    let add = |rows, (key, value)| {
-        let id = branded(env, namespace, key);
-        let row = match listing.values {
-            true => term::pair(env, id, term::decode(env, value)),
-            false => id,
-        };
-        term::cell(env, row, rows)
-    };
-    match listing.order {
-        Order::Asc => view.slice(span).rev().fold(rows, add),
-        Order::Desc => view.slice(span).fold(rows, add),
+    let id = branded(env, namespace, key);
+    match values {
+        true => term::pair(env, id, T::decode(env, value)),
+        false => id,
     }
 }
 

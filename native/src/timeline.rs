@@ -1,10 +1,11 @@
 //! `EchoData.Timeline`: an ordered store behind a reference.
 
-use echo_data_core::id::snowflake;
 use rustler::{Encoder, Env, NifResult, Term};
 
+use crate::bounds::decode_snowflake;
 use crate::branded_id::decode_namespace;
-use crate::handle::{self, Access, Found, Handle};
+use crate::handle::{self, Access, Handle};
+use crate::ordered::{Found, Ordered};
 use crate::refusal::{answer, Refusal};
 use crate::snowflake::{mint, started_node};
 use crate::{atoms, rows, term};
@@ -13,7 +14,7 @@ use crate::{atoms, rows, term};
 #[rustler::nif(name = "timeline_new")]
 fn new<'a>(env: Env<'a>, namespace: Term<'a>, access: Access) -> NifResult<Term<'a>> {
     let namespace = decode_namespace(namespace)?;
-    let handle = Handle::open(env, namespace, access, Vec::new());
+    let handle = Handle::<Ordered>::open(env, namespace, access);
     answer(env, handle.map(|handle| handle.encode(env)))
 }
 
@@ -26,11 +27,7 @@ fn put_by_snowflake<'a>(
     value: Term<'a>,
 ) -> NifResult<Term<'a>> {
     let put = |found: Found| {
-        let key = key
-            .decode()
-            .ok()
-            .filter(|&key| key <= snowflake::MAX)
-            .ok_or_else(|| Refusal::Misuse("snowflake must be an integer in 0..2^63-1".into()))?;
+        let key = decode_snowflake(key)?;
         let value = term::encode(value)?;
         found.write(env, |store| store.put(key, value))?;
         Ok(atoms::ok().to_term(env))
@@ -46,7 +43,7 @@ fn append<'a>(env: Env<'a>, timeline: Term<'a>, value: Term<'a>) -> NifResult<Te
         let node = started_node().map_err(Refusal::Native)?;
         let key = mint(node).map_err(Refusal::Native)?;
         found.write(env, |store| store.put(key, value))?;
-        Ok(rows::branded(env, found.namespace(), key))
+        Ok(rows::branded(env, *found.rule(), key))
     };
     answer(env, handle::with(timeline, append))
 }

@@ -1,9 +1,46 @@
 defmodule EchoData.Argument do
   @moduledoc false
+  # Arguments as every store checks them.
+
+  alias EchoData.BrandedId
 
   @doc "Raises `ArgumentError` that names the argument, what it must be and what it was."
   @spec refuse!(String.t(), String.t(), term) :: no_return
   def refuse!(name, wanted, got) do
     raise ArgumentError, "#{name} must be #{wanted}, got: #{inspect(got)}"
+  end
+
+  @doc "Raises unless `n` is a positive integer."
+  @spec count!(term) :: pos_integer
+  def count!(n) when is_integer(n) and n > 0, do: n
+  def count!(n), do: refuse!("n", "a positive integer", n)
+
+  @doc "Raises unless the limit is a positive integer or `:all`."
+  @spec limit!(term) :: pos_integer | :all
+  def limit!(limit) when limit == :all or (is_integer(limit) and limit > 0), do: limit
+  def limit!(limit), do: refuse!("limit", "a positive integer or :all", limit)
+
+  @doc "Raises unless the argument is `true` or `false`."
+  @spec boolean!(String.t(), term) :: boolean
+  def boolean!(_name, boolean) when is_boolean(boolean), do: boolean
+  def boolean!(name, other), do: refuse!(name, "a boolean", other)
+
+  @doc "Raises unless the argument is a namespace."
+  @spec namespace!(String.t(), term) :: BrandedId.namespace()
+  def namespace!(name, namespace) do
+    case BrandedId.encode(namespace, 0) do
+      {:ok, _id} -> namespace
+      :error -> refuse!(name, "three letters A to Z", namespace)
+    end
+  end
+
+  @doc "The `:access` option of a handle; raises for any other option."
+  @spec access!(keyword) :: :public | :protected | :private
+  def access!(options) do
+    access = options |> Keyword.validate!(access: :public) |> Keyword.fetch!(:access)
+
+    if access in [:public, :protected, :private],
+      do: access,
+      else: refuse!("access", ":public, :protected or :private", access)
   end
 end

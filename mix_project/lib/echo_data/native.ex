@@ -10,8 +10,15 @@ defmodule EchoData.Native do
   @type snowflake :: 0..0x7FFF_FFFF_FFFF_FFFF
   @type node_id :: 0..1023
 
-  @typedoc "An ordered store: a reference, or the name or pid of its process; any other term is `:closed`."
+  @typedoc """
+  A store: a reference, or the name or pid of its process; any other term is `:closed`, and a store of
+  another kind raises `ArgumentError`.
+  """
   @type store :: term
+
+  @typedoc "From a subject to its objects, or to an object from its subjects."
+  @type walk :: :from | :to
+
   @type refused :: {:error, :namespace | :invalid} | :closed
   @type refused_at :: {:error, {:namespace | :invalid, non_neg_integer}} | :closed
   @type listed :: {:ok, list} | {:more, term} | refused
@@ -131,6 +138,93 @@ defmodule EchoData.Native do
 
   @spec ordered_close(store) :: :ok | :closed
   def ordered_close(_store), do: not_loaded()
+
+  @spec edge_store_new(atom | String.t(), term, term, atom) :: reference | :closed
+  def edge_store_new(_relation, _subject_ns, _object_ns, _name), do: not_loaded()
+
+  @spec edges_new(term, term, :public | :protected | :private) :: reference | :closed
+  def edges_new(_parent_ns, _child_ns, _access), do: not_loaded()
+
+  @spec edges_add_by_snowflake(reference, term, term, term) :: :ok | :closed
+  def edges_add_by_snowflake(_edges, _parent, _child, _payload), do: not_loaded()
+
+  @spec relation_link(store, term, term, term) :: :ok | refused
+  def relation_link(_store, _subject, _object, _props), do: not_loaded()
+
+  @spec relation_unlink(store, term, term) :: :ok | {:error, :not_found} | refused
+  def relation_unlink(_store, _subject, _object), do: not_loaded()
+
+  @spec relation_props(store, term, term) :: {:ok, term} | {:error, :not_found} | refused
+  def relation_props(_store, _subject, _object), do: not_loaded()
+
+  @spec relation_member(store, term, term) :: boolean | refused
+  def relation_member(_store, _subject, _object), do: not_loaded()
+
+  @spec relation_degree(store, walk, term) :: {:ok, non_neg_integer} | refused
+  def relation_degree(_store, _end, _id), do: not_loaded()
+
+  @spec relation_count(store, walk, term, term, term) :: {:ok, non_neg_integer} | refused
+  def relation_count(_store, _end, _id, _low, _high), do: not_loaded()
+
+  @spec relation_nth(store, walk, term, non_neg_integer) ::
+          {:ok, {<<_::112>>, term}} | {:error, :not_found} | refused
+  def relation_nth(_store, _end, _id, _position), do: not_loaded()
+
+  @spec relation_page(store, walk, term, :asc | :desc, term, pos_integer | :all, boolean) ::
+          listed
+  def relation_page(_store, _end, _id, _order, _cursor, _limit, _values), do: not_loaded()
+
+  @spec relation_more(walk, term) :: listed
+  def relation_more(_end, _continuation), do: not_loaded()
+
+  @spec relation_common(store, term, term) :: {:ok, list} | :large | refused
+  def relation_common(_store, _subject, _other), do: not_loaded()
+
+  @spec relation_common_large(store, term, term) :: {:ok, list} | refused
+  def relation_common_large(_store, _subject, _other), do: not_loaded()
+
+  @spec relation_link_many(store, [term]) :: :ok | {:more | :staged, term} | refused_at
+  def relation_link_many(_store, _edges), do: not_loaded()
+
+  @spec relation_link_more(store, term) :: {:more | :staged, term} | refused_at
+  def relation_link_more(_store, _continuation), do: not_loaded()
+
+  @spec relation_link_staged(store, term) :: :ok | :closed
+  def relation_link_staged(_store, _batch), do: not_loaded()
+
+  @spec relation_replace(store, term, [term]) ::
+          {:ok, map} | {:more | :staged, term} | refused | refused_at
+  def relation_replace(_store, _subject, _objects), do: not_loaded()
+
+  @spec relation_replace_more(store, term) :: {:more | :staged, term} | refused_at
+  def relation_replace_more(_store, _continuation), do: not_loaded()
+
+  @spec relation_replace_staged(store, term, term) :: {:ok, map} | refused
+  def relation_replace_staged(_store, _subject, _batch), do: not_loaded()
+
+  @spec relation_drop(store, walk, term) :: {:ok, non_neg_integer} | :large | refused
+  def relation_drop(_store, _end, _id), do: not_loaded()
+
+  @spec relation_drop_large(store, walk, term) :: {:ok, non_neg_integer} | refused
+  def relation_drop_large(_store, _end, _id), do: not_loaded()
+
+  @spec relation_rule(store) :: {atom | String.t(), <<_::24>>, <<_::24>>} | :closed
+  def relation_rule(_store), do: not_loaded()
+
+  @spec relation_size(store) :: non_neg_integer | :closed
+  def relation_size(_store), do: not_loaded()
+
+  @spec relation_info(store) :: %{atom => non_neg_integer} | :closed
+  def relation_info(_store), do: not_loaded()
+
+  @spec relation_left(store) :: %{atom => non_neg_integer} | nil | :closed
+  def relation_left(_store), do: not_loaded()
+
+  @spec relation_hold(store) :: reference | :held | :closed
+  def relation_hold(_store), do: not_loaded()
+
+  @spec relation_close(store) :: :ok | :closed
+  def relation_close(_store), do: not_loaded()
 
   @spec drain() :: :ok
   def drain, do: not_loaded()

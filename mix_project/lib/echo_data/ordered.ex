@@ -3,9 +3,9 @@ defmodule EchoData.Ordered do
   # What property stores and timelines have in common: checked arguments, and work that takes more than one
   # native call. A store is whatever the native functions take; `:closed` is for the caller to interpret.
 
-  import EchoData.Argument, only: [refuse!: 3]
+  import EchoData.Argument, only: [boolean!: 2, count!: 1, refuse!: 3]
 
-  alias EchoData.Native
+  alias EchoData.{Native, Steps}
 
   # Rows that an enumeration reads at a time.
   @chunk 256
@@ -15,18 +15,13 @@ defmodule EchoData.Ordered do
   @type refused :: {:error, :namespace | :invalid} | :closed
   @type refused_at :: {:error, {:namespace | :invalid, non_neg_integer}} | :closed
 
-  @doc "Raises unless `n` is a positive integer."
-  @spec count!(term) :: pos_integer
-  def count!(n) when is_integer(n) and n > 0, do: n
-  def count!(n), do: refuse!("n", "a positive integer", n)
-
   @doc "The cursor and the `:values` option of a page; raises for any other option."
   @spec page_options!(keyword, atom, boolean) :: {cursor, boolean}
   def page_options!([], _cursor, values), do: {nil, values}
 
   def page_options!(options, cursor, values) do
     options = Keyword.validate!(options, [{cursor, nil}, values: values])
-    {options[cursor], boolean!(options[:values])}
+    {options[cursor], boolean!("values", options[:values])}
   end
 
   @doc "The `:values` option; raises for any other option."
@@ -34,54 +29,60 @@ defmodule EchoData.Ordered do
   def values!([], values), do: values
 
   def values!(options, values),
-    do: options |> Keyword.validate!(values: values) |> Keyword.fetch!(:values) |> boolean!()
+    do: boolean!("values", Keyword.validate!(options, values: values)[:values])
 
   @doc "Up to `n` rows of a page that begins beyond a cursor."
   @spec page(term, order, cursor, term, boolean) :: {:ok, list} | refused
   def page(store, order, cursor, n, values),
-    do: store |> Native.ordered_page(order, cursor, count!(n), values) |> finish()
+    do: store |> Native.ordered_page(order, cursor, count!(n), values) |> listed()
 
   @doc "The rows from `low` on and below `high`."
   @spec window(term, cursor, cursor, boolean) :: {:ok, list} | refused
   def window(store, low, high, values),
-    do: store |> Native.ordered_window(low, high, values) |> finish()
+    do: store |> Native.ordered_window(low, high, values) |> listed()
 
   @doc "The rows at positions that are counted from the oldest."
   @spec slice(term, non_neg_integer, non_neg_integer) :: {:ok, list} | refused
   def slice(store, first, count),
-    do: store |> Native.ordered_slice(first, count, true) |> finish()
+    do: store |> Native.ordered_slice(first, count, true) |> listed()
 
   @doc "The rows of the ids that are there, all of one moment."
   @spec get_many(term, [term]) :: {:ok, [{term, term}]} | refused_at
   def get_many(store, ids) when is_list(ids),
-    do: store |> Native.ordered_get_many(ids) |> finish_lookups()
+    do: store |> Native.ordered_get_many(ids) |> Steps.finish(&Native.ordered_get_more/1)
 
   def get_many(_store, ids), do: refuse!("ids", "a list", ids)
 
   @doc "Puts all rows, or none."
   @spec put_many(term, [term]) :: :ok | refused_at
   def put_many(store, rows) when is_list(rows),
-    do: store |> Native.ordered_put_many(rows) |> publish(store)
+    do:
+      store
+      |> Native.ordered_put_many(rows)
+      |> Steps.publish(&Native.ordered_put_more(store, &1), &Native.ordered_put_staged(store, &1))
 
   def put_many(_store, rows), do: refuse!("rows", "a list of {id, value}", rows)
 
-  @doc "Reduces over all rows of a moment, oldest first, as `Enumerable.reduce/3` does."
-  @spec reduce(term, Enumerable.acc(), Enumerable.reducer()) :: Enumerable.result()
-  def reduce(moment, acc, fun), do: reduce([], 0, moment, acc, fun)
+  @doc """
+  Reduces over all rows of one moment, oldest first, as `Enumerable.reduce/3` does. The moment is that of
+  the store, if it is one, or else the current one.
+  """
+  @spec reduce(reference, Enumerable.acc(), Enumerable.reducer()) :: Enumerable.result()
+  def reduce(store, acc, fun) do
+    case Native.ordered_hold(store) do
+      :closed -> closed!()
+      :held -> reduce([], 0, store, acc, fun)
+      moment -> [] |> reduce(0, moment, acc, fun) |> release(moment)
+    end
+  end
 
-  defp finish({:more, continuation}), do: continuation |> Native.ordered_more() |> finish()
-  defp finish(answer), do: answer
+  defp release({:suspended, acc, continue}, moment),
+    do: {:suspended, acc, &(&1 |> continue.() |> release(moment))}
 
-  defp finish_lookups({:more, continuation}),
-    do: continuation |> Native.ordered_get_more() |> finish_lookups()
-
-  defp finish_lookups(answer), do: answer
-
-  defp publish({:more, continuation}, store),
-    do: store |> Native.ordered_put_more(continuation) |> publish(store)
-
-  defp publish({:staged, batch}, store), do: Native.ordered_put_staged(store, batch)
-  defp publish(answer, _store), do: answer
+  defp release(result, moment) do
+    Native.ordered_close(moment)
+    result
+  end
 
   defp reduce(_rows, _position, _moment, {:halt, acc}, _fun), do: {:halted, acc}
 
@@ -95,10 +96,12 @@ defmodule EchoData.Ordered do
     case slice(moment, position, @chunk) do
       {:ok, []} -> {:done, acc}
       {:ok, rows} -> reduce(rows, position + @chunk, moment, {:cont, acc}, fun)
-      :closed -> raise ArgumentError, "the store is closed"
+      :closed -> closed!()
     end
   end
 
-  defp boolean!(values) when is_boolean(values), do: values
-  defp boolean!(values), do: refuse!("values", "a boolean", values)
+  defp listed(answer), do: Steps.finish(answer, &Native.ordered_more/1)
+
+  @spec closed!() :: no_return
+  defp closed!, do: raise(ArgumentError, "the store is closed")
 end

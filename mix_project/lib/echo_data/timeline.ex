@@ -26,7 +26,7 @@ defmodule EchoData.Timeline do
   In the costs below n is the number of rows. Walking is amortised O(1) a row.
   """
 
-  import EchoData.Argument, only: [refuse!: 3]
+  import EchoData.Argument, only: [access!: 1, refuse!: 3]
 
   alias EchoData.{Bcs, BrandedId, Native, Ordered, Snapshot, Snowflake}
 
@@ -52,13 +52,7 @@ defmodule EchoData.Timeline do
   """
   @spec new(BrandedId.namespace(), access: :public | :protected | :private) :: t
   def new(namespace, options \\ []) do
-    options = Keyword.validate!(options, access: :public)
-    access = options[:access]
-
-    unless access in [:public, :protected, :private],
-      do: refuse!("access", ":public, :protected or :private", access)
-
-    case Native.timeline_new(namespace, access) do
+    case Native.timeline_new(namespace, access!(options)) do
       :closed -> closed!()
       ref -> %__MODULE__{ref: ref}
     end
@@ -281,7 +275,7 @@ defmodule EchoData.Timeline do
   defp closed!, do: raise(ArgumentError, "the store is closed")
 
   defimpl Enumerable do
-    alias EchoData.{Ordered, Snapshot, Timeline}
+    alias EchoData.{Ordered, Timeline}
 
     def count(timeline), do: {:ok, Timeline.size(timeline)}
 
@@ -289,18 +283,7 @@ defmodule EchoData.Timeline do
 
     def slice(timeline), do: timeline |> Timeline.snapshot() |> Enumerable.slice()
 
-    def reduce(timeline, acc, fun) do
-      snapshot = Timeline.snapshot(timeline)
-      snapshot.ref |> Ordered.reduce(acc, fun) |> release(snapshot)
-    end
-
-    defp release({:suspended, acc, continue}, snapshot),
-      do: {:suspended, acc, &(&1 |> continue.() |> release(snapshot))}
-
-    defp release(result, snapshot) do
-      Snapshot.release(snapshot)
-      result
-    end
+    def reduce(%{ref: ref}, acc, fun), do: Ordered.reduce(ref, acc, fun)
   end
 
   defimpl Collectable do

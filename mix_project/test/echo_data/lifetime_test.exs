@@ -167,7 +167,7 @@ defmodule EchoData.LifetimeTest do
         kill({pid, Process.monitor(pid), nil})
 
         for server <- [pid, __MODULE__.Gone, {__MODULE__.Gone, node()}] do
-          assert {:noproc, {GenServer, :call, [^server, {:get, [_]}, 5000]}} =
+          assert {:noproc, {GenServer, :call, [^server, {PropertyStore, :get, [_]}, 5000]}} =
                    catch_exit(PropertyStore.get(server, id(1)))
         end
       end

@@ -41,7 +41,7 @@ defmodule EchoData.Bcs.PropertyStore do
   In the costs below n is the number of rows. Walking is amortised O(1) a row.
   """
 
-  import EchoData.Argument, only: [refuse!: 3]
+  import EchoData.Argument, only: [namespace!: 2]
 
   alias EchoData.Bcs.Owner
   alias EchoData.{BrandedId, Native, Ordered, Snapshot}
@@ -73,24 +73,14 @@ defmodule EchoData.Bcs.PropertyStore do
           GenServer.on_start()
   def start_link(options) do
     options = Keyword.validate!(options, [:name, :namespace])
-    {name, namespace} = {options[:name], options[:namespace]}
-
-    with :error <- BrandedId.encode(namespace, 0),
-         do: refuse!("namespace", "three letters A to Z", namespace)
-
-    local = if is_atom(name), do: name
-    Owner.start_link(__MODULE__, name, fn -> Native.property_store_new(namespace, local) end)
+    namespace = namespace!("namespace", options[:namespace])
+    Owner.start_link(__MODULE__, options[:name], &Native.property_store_new(namespace, &1))
   end
 
   @doc "A child specification. Its id is the store's name."
   @spec child_spec(name: GenServer.name(), namespace: BrandedId.namespace()) ::
           Supervisor.child_spec()
-  def child_spec(options) do
-    %{
-      id: Keyword.get(options, :name, __MODULE__),
-      start: {__MODULE__, :start_link, [options]}
-    }
-  end
+  def child_spec(options), do: Owner.child_spec(__MODULE__, options)
 
   @doc """
   Puts a value under an id, in the place of any other. O(log n); the newest id is appended in O(1).

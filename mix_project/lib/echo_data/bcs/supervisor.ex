@@ -2,22 +2,30 @@ defmodule EchoData.Bcs.Supervisor do
   @moduledoc """
   Stores under one supervisor: a store that is killed restarts empty, and its siblings never notice.
 
-      iex> {:ok, tree} = EchoData.Bcs.Supervisor.start_link([{:assets, "AST"}, {:parts, "PRT"}])
+      iex> stores = [{:assets, "AST"}, {:parts, "PRT"}, {:contains, :contains, "AST", "PRT"}]
+      iex> {:ok, tree} = EchoData.Bcs.Supervisor.start_link(stores)
       iex> EchoData.Bcs.PropertyStore.put(:assets, "AST00000000001", :here)
       :ok
       iex> tree |> Supervisor.which_children() |> Enum.map(&elem(&1, 0)) |> Enum.sort()
-      [:assets, :parts]
+      [:assets, :contains, :parts]
+      iex> EchoData.Bcs.EdgeStore.link(:contains, "AST00000000001", "PRT00000000002")
+      :ok
   """
 
   use Supervisor
 
   import EchoData.Argument, only: [refuse!: 3]
 
-  alias EchoData.Bcs.PropertyStore
-  alias EchoData.BrandedId
+  alias EchoData.Bcs.{EdgeStore, PropertyStore}
+  alias EchoData.{BrandedId, Relation}
 
-  @typedoc "A store: its name, which is also its child id, and its namespace."
-  @type store :: {atom, BrandedId.namespace()}
+  @typedoc """
+  A store: its name, which is also its child id, and its namespace; or, for an edge store, its name, its
+  relation and the namespaces of subjects and objects.
+  """
+  @type store ::
+          {atom, BrandedId.namespace()}
+          | {atom, atom | String.t(), BrandedId.namespace(), BrandedId.namespace()}
 
   @doc """
   Starts the stores, in their order, and supervises them one for one.
@@ -34,11 +42,27 @@ defmodule EchoData.Bcs.Supervisor do
   def init(children), do: Supervisor.init(children, strategy: :one_for_one)
 
   defp child!({name, namespace} = store) when is_atom(name) and not is_nil(name) do
-    with :error <- BrandedId.encode(namespace, 0), do: refuse!("store", expected(), store)
+    checked!(store, [namespace])
     PropertyStore.child_spec(name: name, namespace: namespace)
+  end
+
+  defp child!({name, relation, subject_ns, object_ns} = store)
+       when is_atom(name) and not is_nil(name) do
+    unless Relation.name?(relation), do: refuse!("store", expected(), store)
+    checked!(store, [subject_ns, object_ns])
+    ends = [subject_ns: subject_ns, object_ns: object_ns]
+    EdgeStore.child_spec([name: name, relation: relation] ++ ends)
   end
 
   defp child!(store), do: refuse!("store", expected(), store)
 
-  defp expected, do: "{name, namespace} with a namespace of three letters A to Z"
+  defp checked!(store, namespaces) do
+    unless Enum.all?(namespaces, &match?({:ok, _id}, BrandedId.encode(&1, 0))),
+      do: refuse!("store", expected(), store)
+  end
+
+  defp expected do
+    "{name, namespace} or {name, relation, subject_namespace, object_namespace}, " <>
+      "with namespaces of three letters A to Z"
+  end
 end

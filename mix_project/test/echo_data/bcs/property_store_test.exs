@@ -243,7 +243,7 @@ defmodule EchoData.Bcs.PropertyStoreTest do
   end
 
   test "the owner serves callers of other nodes by the same functions", %{store: store} do
-    request = &GenServer.call(store, {&1, &2})
+    request = &GenServer.call(store, {PropertyStore, &1, &2})
     assert request.(:put, [id(1), :a]) == {:ok, :ok}
     assert request.(:get, [id(1)]) == {:ok, {:ok, :a}}
     assert {:raise, %ArgumentError{message: "n must be" <> _}} = request.(:page_desc, [0])

@@ -8,7 +8,7 @@ defmodule EchoData.Twin.PropertyStore do
 
   use GenServer
 
-  alias EchoData.{Bcs, Ordered}
+  alias EchoData.{Argument, Bcs, Ordered}
   alias EchoData.Twin.Table
 
   @type server :: GenServer.server()
@@ -61,7 +61,7 @@ defmodule EchoData.Twin.PropertyStore do
           {:ok, [id] | [row]} | refusal
   def page_desc(server, n, options \\ []) do
     {cursor, values} = Ordered.page_options!(options, :before, false)
-    GenServer.call(server, {:page, :desc, cursor, Ordered.count!(n), values}, :infinity)
+    GenServer.call(server, {:page, :desc, cursor, Argument.count!(n), values}, :infinity)
   end
 
   @doc "Oldest first, `:after` a cursor, with `:values` or without. O(page log n)."
@@ -69,7 +69,7 @@ defmodule EchoData.Twin.PropertyStore do
           {:ok, [id] | [row]} | refusal
   def page_asc(server, n, options \\ []) do
     {cursor, values} = Ordered.page_options!(options, :after, false)
-    GenServer.call(server, {:page, :asc, cursor, Ordered.count!(n), values}, :infinity)
+    GenServer.call(server, {:page, :asc, cursor, Argument.count!(n), values}, :infinity)
   end
 
   @doc "From `lo` on and below `hi`, oldest first. O(n)."

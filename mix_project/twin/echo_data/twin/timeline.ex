@@ -5,7 +5,7 @@ defmodule EchoData.Twin.Timeline do
   Functions take and answer what those of the same name there do.
   """
 
-  alias EchoData.{Bcs, BrandedId, Ordered, Snowflake}
+  alias EchoData.{Argument, Bcs, BrandedId, Ordered, Snowflake}
   alias EchoData.Twin.Table
 
   @enforce_keys [:namespace, :table]
@@ -99,7 +99,7 @@ defmodule EchoData.Twin.Timeline do
   @doc "The rows from a time on, oldest first. O(page log n)."
   @spec since(t, DateTime.t(), pos_integer) :: [row]
   def since(%__MODULE__{table: table} = timeline, datetime, n),
-    do: Table.from(table, id(timeline, Snowflake.min_for(datetime)), Ordered.count!(n))
+    do: Table.from(table, id(timeline, Snowflake.min_for(datetime)), Argument.count!(n))
 
   @doc "Newest first, `:before` a cursor, with `:values` or without. O(page log n)."
   @spec page_desc(t, pos_integer, before: id | nil, values: boolean) :: [row] | [id]
@@ -146,7 +146,7 @@ defmodule EchoData.Twin.Timeline do
 
   defp page(%__MODULE__{table: table} = timeline, order, cursor, n, values) do
     if cursor, do: gate!(timeline, cursor)
-    Table.page(table, order, cursor, Ordered.count!(n), values)
+    Table.page(table, order, cursor, Argument.count!(n), values)
   end
 
   defp id(%__MODULE__{namespace: namespace}, snowflake),

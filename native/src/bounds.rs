@@ -1,0 +1,75 @@
+//! Ids, and bounds between them, as keys.
+
+use std::ops::Range;
+
+use echo_data_core::id::{self, snowflake, GateError, Namespace};
+use rustler::types::atom;
+use rustler::{Binary, Term};
+
+use crate::refusal::Refusal;
+use crate::rows::Order;
+
+/// Above every key.
+pub(crate) const END: u64 = snowflake::MAX + 1;
+
+/// The key of an id of `namespace`.
+#[inline]
+pub(crate) fn gate(id: Term<'_>, namespace: Namespace) -> Result<u64, GateError> {
+    let id = Binary::from_term(id).map_err(|_| GateError::Invalid)?;
+    id::gate(&id, namespace)
+}
+
+/// The snowflake that a caller states in the place of an id.
+pub(crate) fn decode_snowflake(term: Term<'_>) -> Result<u64, Refusal> {
+    term.decode()
+        .ok()
+        .filter(|&key| key <= snowflake::MAX)
+        .ok_or_else(|| Refusal::Misuse("snowflake must be an integer in 0..2^63-1".into()))
+}
+
+/// The keys from `low` on and below `high`.
+pub(crate) fn window_keys(
+    low: Term<'_>,
+    high: Term<'_>,
+    namespace: Namespace,
+) -> Result<Range<u64>, GateError> {
+    Ok(bound(low, namespace)?..bound(high, namespace)?)
+}
+
+/// The keys that a page may have: beyond `cursor` if it is an id, from it on if it is a snowflake, all if
+/// it is `nil`.
+pub(crate) fn beyond(
+    cursor: Term<'_>,
+    order: Order,
+    namespace: Namespace,
+) -> Result<Range<u64>, GateError> {
+    Ok(match (cursor.decode::<u64>(), order) {
+        (Ok(snowflake), Order::Asc) => snowflake..END,
+        (Ok(snowflake), Order::Desc) => 0..snowflake.saturating_add(1),
+        (Err(_), _) => beyond_id(cursor, order, namespace)?,
+    })
+}
+
+/// As [`beyond`], of an id or `nil`.
+pub(crate) fn beyond_id(
+    cursor: Term<'_>,
+    order: Order,
+    namespace: Namespace,
+) -> Result<Range<u64>, GateError> {
+    if atom::nil() == cursor {
+        return Ok(0..END);
+    }
+    let key = gate(cursor, namespace)?;
+    Ok(match order {
+        Order::Asc => key + 1..END,
+        Order::Desc => 0..key,
+    })
+}
+
+/// The bound of a window: an id, or a snowflake.
+fn bound(bound: Term<'_>, namespace: Namespace) -> Result<u64, GateError> {
+    match bound.decode() {
+        Ok(snowflake) => Ok(snowflake),
+        Err(_) => gate(bound, namespace),
+    }
+}
