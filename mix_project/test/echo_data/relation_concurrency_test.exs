@@ -6,7 +6,8 @@ defmodule EchoData.RelationConcurrencyTest do
   use ExUnit.Case, async: true
 
   alias EchoData.Bcs.EdgeStore
-  alias EchoData.{Beside, BrandedId, EdgeSnapshot, Native}
+  alias EchoData.{BrandedId, EdgeSnapshot, Native}
+  alias EchoData.Twin.Beside
 
   # A store keeps its latest versions for a while: up to 64 KB.
   @recent 100_000

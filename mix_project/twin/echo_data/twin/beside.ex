@@ -1,4 +1,4 @@
-defmodule EchoData.Beside do
+defmodule EchoData.Twin.Beside do
   @moduledoc """
   Work that goes on in its own process while something else is looked at.
   """
