@@ -336,7 +336,7 @@ defmodule EchoData.Buckets do
       iex> buckets = EchoData.Buckets.new(bucket_bits: 20)
       iex> {:ok, bucket} = EchoData.Buckets.bucket_at(buckets, ~U[2026-03-01 12:00:00Z])
       iex> EchoData.Buckets.bucket_start(buckets, bucket)
-      ~U[2026-03-01 11:53:03.104Z]
+      ~U[2026-03-01 11:56:37.760Z]
   """
   @spec bucket_at(source, DateTime.t()) :: {:ok, bucket} | :error
   def bucket_at(source, %DateTime{} = instant) do
