@@ -10,9 +10,9 @@ use rustler::{Encoder, Env, NifResult, NifUnitEnum, NifUntaggedEnum, Term};
 use crate::bounds::{beyond_id, gate};
 use crate::handle::{self, Handle};
 use crate::hot::hot_nif;
+use crate::keyed::found_or_not;
 use crate::kind::kind;
 use crate::neighbours::{From, To};
-use crate::ordered::found_or_not;
 use crate::props::{self, Props};
 use crate::refusal::answer;
 use crate::rows::{self, Listing, Table};
@@ -26,7 +26,8 @@ pub(crate) type Found<'a> = handle::Found<'a, Relation>;
 
 kind!(
     Relation, "an edge store or a hierarchy", c"echo_data_relation",
-    rule: Rule, store: EdgeStore<Props>, held: HeldEdges<Props>, view: EdgeView<Props>
+    rule: Rule, store: EdgeStore<Props>, held: HeldEdges<Props>, view: EdgeView<Props>,
+    new: |_| EdgeStore::new()
 );
 
 store_nifs!(Relation, "relation");

@@ -3,11 +3,11 @@ defmodule EchoData.Demo do
   Questions about a git history, answered by EchoData and by the ETS modules that it stands in for.
 
   Every commit since 2024 is kept as a record under an id of its commit time, in a property store and in a
-  timeline of both kinds. All are asked the same; the demo fails unless the answers are equal, and prints
-  how long each took.
+  timeline of both kinds, and in buckets of a week that expire. All are asked the same; the demo fails unless
+  the answers are equal, and prints how long each took.
   """
 
-  alias EchoData.Demo.{Failed, History, Mint, Progress, Questions, Stores, Table, Taste}
+  alias EchoData.Demo.{Failed, History, Mint, Progress, Questions, Stores, Table, Taste, Weeks}
   alias EchoData.Timeline
   alias EchoData.Twin.Race
 
@@ -31,6 +31,7 @@ defmodule EchoData.Demo do
     show_answers(stores, matter)
     lines = ask_all(Questions.all(matter), stores, Keyword.delete(options, :seed))
     show_times(loaded, lines)
+    Weeks.show(stores, Keyword.delete(options, :seed))
     IO.puts("The answers of both are equal. The ids to look up come from seed #{seed}.")
   end
 
@@ -70,7 +71,12 @@ defmodule EchoData.Demo do
     |> Enum.map(&{&1.kind, ask(&1, stores[&1.kind], timing)})
   end
 
-  defp ask(question, pair, timing) do
+  @doc """
+  The line of a question: its title, the commits that it is about, the nanoseconds of both subjects. The timing
+  is as `EchoData.Twin.Race.run/2` takes it.
+  """
+  @spec ask(Questions.t(), Stores.pair(), keyword) :: Table.line()
+  def ask(question, pair, timing) do
     rows = question.rows.(agreed!(question, pair))
     asks = for {module, store} <- pair, do: fn -> question.ask.(module, store) end
     [ets, ours] = asks |> Race.run(timing) |> Enum.map(&Race.spread(&1).median)
@@ -93,4 +99,5 @@ defmodule EchoData.Demo do
 
   defp kind(:property_store), do: "property store"
   defp kind(:timeline), do: "timeline"
+  defp kind(:buckets), do: "weekly buckets"
 end

@@ -11,7 +11,7 @@ defmodule EchoData.Demo.Questions do
 
   @typedoc "`:ask` takes a module and its store; `:rows` counts the commits that an answer is about."
   @type t :: %__MODULE__{
-          kind: :property_store | :timeline,
+          kind: :property_store | :timeline | :buckets,
           title: String.t(),
           ask: (module, term -> term),
           rows: (term -> non_neg_integer)
