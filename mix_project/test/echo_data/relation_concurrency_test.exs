@@ -6,7 +6,7 @@ defmodule EchoData.RelationConcurrencyTest do
   use ExUnit.Case, async: true
 
   alias EchoData.Bcs.EdgeStore
-  alias EchoData.{BrandedId, EdgeSnapshot, Native}
+  alias EchoData.{BrandedId, EdgeSnapshot, Looks, Native}
   alias EchoData.Twin.Beside
 
   # A store keeps its latest versions for a while: up to 64 KB.
@@ -49,8 +49,7 @@ defmodule EchoData.RelationConcurrencyTest do
         forward != nil
       end
 
-      # Until both states were looked at, else nothing was tried.
-      until_seen(look, 3000, [false, true])
+      Looks.until_different(look, 3000)
     end
 
     Beside.run(flip, fn ->
@@ -61,9 +60,6 @@ defmodule EchoData.RelationConcurrencyTest do
     assert %{rows: 98, snapshots: 0, bytes: bytes} = EdgeStore.info(store)
     assert bytes < @recent
   end
-
-  defp until_seen(_look, times, []) when times <= 0, do: :ok
-  defp until_seen(look, times, missing), do: until_seen(look, times - 1, missing -- [look.()])
 
   test "one direction is the transpose of the other while two writers run", %{store: store} do
     ids = 1..20
@@ -83,12 +79,11 @@ defmodule EchoData.RelationConcurrencyTest do
       end
     end
 
-    {{sizes, _rounds}, _more_rounds} =
+    Beside.run(write.(), fn ->
       Beside.run(write.(), fn ->
-        Beside.run(write.(), fn -> for _ <- 1..300, do: assert_transposed(store, ids) end)
+        Looks.until_different(fn -> assert_transposed(store, ids) end, 300)
       end)
-
-    assert sizes |> Enum.uniq() |> length() > 1
+    end)
   end
 
   defp assert_transposed(store, ids) do
@@ -125,17 +120,14 @@ defmodule EchoData.RelationConcurrencyTest do
     # The first round finds its objects there.
     replace.(0)
 
-    {seen, _rounds} =
-      Beside.run(&replace.(&1 + 1), fn ->
-        for _ <- 1..300 do
-          {objects, rounds} = store |> EdgeStore.from(subject(1)) |> ok() |> Enum.unzip()
-          assert objects in sets
-          assert [_round] = Enum.uniq(rounds)
-          hd(objects)
-        end
-      end)
+    look = fn ->
+      {objects, rounds} = store |> EdgeStore.from(subject(1)) |> ok() |> Enum.unzip()
+      assert objects in sets
+      assert [_round] = Enum.uniq(rounds)
+      hd(objects)
+    end
 
-    assert seen |> Enum.uniq() |> length() == 2
+    Beside.run(&replace.(&1 + 1), fn -> Looks.until_different(look, 300) end)
   end
 
   test "writers lose and repeat nothing", %{store: store} do
