@@ -18,7 +18,7 @@ use crate::kind::kind;
 use crate::refusal::{answer, Refusal};
 use crate::resource::{self, Type};
 use crate::rows::{self, Listing, Order, Table};
-use crate::store::store_nifs;
+use crate::store::{found_or_not, store_nifs};
 use crate::term::{Shared, Value};
 use crate::{atoms, base62, lookup, term};
 
@@ -292,12 +292,4 @@ fn count<'a>(env: Env<'a>, store: Term<'a>, low: Term<'a>, high: Term<'a>) -> Ni
 fn namespace<'a>(env: Env<'a>, store: Term<'a>) -> NifResult<Term<'a>> {
     let namespace = |found: Found| Ok(base62::binary(env, found.rule().as_bytes()));
     answer(env, handle::with(store, namespace))
-}
-
-/// `{:ok, value}` or `{:error, :not_found}`.
-pub(crate) fn found_or_not<'a>(env: Env<'a>, value: Option<Term<'a>>) -> Term<'a> {
-    match value {
-        Some(value) => term::pair(env, atoms::ok().to_term(env), value),
-        None => (atoms::error(), atoms::not_found()).encode(env),
-    }
 }

@@ -104,13 +104,16 @@ defmodule EchoData.Demo do
     do: IO.puts("Files of most authors\n\n" <> Taste.files(files))
 
   defp show_times(loaded, related, lines) do
-    for kind <- [:property_store, :timeline],
-        do: show_times(kind, "put, one by one", loaded.rows, loaded.took[kind], lines)
+    Enum.each([:property_store, :timeline], fn kind ->
+      show_times(kind, "put, one by one", loaded.rows, loaded.took[kind], lines)
+    end)
 
-    for kind <- [:edge_store, :edges],
-        related.rows[kind] > 0,
-        do: show_times(kind, "link, one by one", related.rows[kind], related.took[kind], lines)
+    Enum.each([:edge_store, :edges], fn kind ->
+      show_times(kind, "link, one by one", related.rows[kind], related.took[kind], lines)
+    end)
   end
+
+  defp show_times(_kind, _load, 0, _took, _lines), do: :ok
 
   defp show_times(kind, load, rows, [ets, ours], lines) do
     lines = [{load, rows, {ets, ours}} | for({^kind, line} <- lines, do: line)]
