@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use echo_data_core::id::GateError;
 use echo_data_core::{BlobRef, Rows, View};
-use rustler::{Encoder, Env, NifResult, Term};
+use rustler::{Env, NifResult, Term};
 
 use crate::batch::{self, Batch, Row};
 use crate::bounds::END;
@@ -19,6 +19,7 @@ use crate::kind::Kind;
 use crate::refusal::{answer, Refusal};
 use crate::resource::{self, Type};
 use crate::rows::{self, Listing, Order, Table, ViewOf};
+use crate::store::found_or_not;
 use crate::term::{self, Shared, Value};
 use crate::{atoms, lookup};
 
@@ -374,12 +375,4 @@ pub(crate) fn more<'a, K: Keyed>(
     [continuation]: [Term<'a>; 1],
 ) -> NifResult<Term<'a>> {
     answer(env, rows::proceed::<All<K>>(env, continuation))
-}
-
-/// `{:ok, value}` or `{:error, :not_found}`.
-pub(crate) fn found_or_not<'a>(env: Env<'a>, value: Option<Term<'a>>) -> Term<'a> {
-    match value {
-        Some(value) => term::pair(env, atoms::ok().to_term(env), value),
-        None => (atoms::error(), atoms::not_found()).encode(env),
-    }
 }

@@ -10,13 +10,12 @@ use rustler::{Encoder, Env, NifResult, NifUnitEnum, NifUntaggedEnum, Term};
 use crate::bounds::{beyond_id, gate};
 use crate::handle::{self, Handle};
 use crate::hot::hot_nif;
-use crate::keyed::found_or_not;
 use crate::kind::kind;
 use crate::neighbours::{From, To};
 use crate::props::{self, Props};
 use crate::refusal::answer;
 use crate::rows::{self, Listing, Table};
-use crate::store::store_nifs;
+use crate::store::{found_or_not, store_nifs};
 use crate::{atoms, base62, term};
 
 /// The kind of stores of edges between ids of two namespaces.

@@ -6,7 +6,7 @@ defmodule EchoData.RelationConcurrencyTest do
   use ExUnit.Case, async: true
 
   alias EchoData.Bcs.EdgeStore
-  alias EchoData.{BrandedId, EdgeSnapshot, Looks, Native}
+  alias EchoData.{BrandedId, EdgeSnapshot, Native}
   alias EchoData.Twin.Beside
 
   # A store keeps its latest versions for a while: up to 64 KB.
@@ -33,29 +33,24 @@ defmodule EchoData.RelationConcurrencyTest do
     end
 
     look = fn ->
-      look = fn ->
-        snapshot = EdgeStore.snapshot(store)
-        {:ok, from} = EdgeStore.from(snapshot, subject)
-        {:ok, to} = EdgeStore.to(snapshot, object)
-        forward = List.keyfind(from, object, 0)
-        backward = List.keyfind(to, subject, 0)
-        assert EdgeStore.member?(snapshot, subject, object) == (forward != nil)
-        assert (forward && elem(forward, 1)) == (backward && elem(backward, 1))
-        assert length(from) == length(to)
-        assert EdgeStore.degree(snapshot, subject) == {:ok, length(from)}
-        assert EdgeStore.to_degree(snapshot, object) == {:ok, length(to)}
-        assert EdgeStore.size(snapshot) - 98 == length(from) - 49
-        EdgeSnapshot.release(snapshot)
-        forward != nil
-      end
-
-      Looks.until_different(look, 3000)
+      snapshot = EdgeStore.snapshot(store)
+      {:ok, from} = EdgeStore.from(snapshot, subject)
+      {:ok, to} = EdgeStore.to(snapshot, object)
+      forward = List.keyfind(from, object, 0)
+      backward = List.keyfind(to, subject, 0)
+      assert EdgeStore.member?(snapshot, subject, object) == (forward != nil)
+      assert (forward && elem(forward, 1)) == (backward && elem(backward, 1))
+      assert length(from) == length(to)
+      assert EdgeStore.degree(snapshot, subject) == {:ok, length(from)}
+      assert EdgeStore.to_degree(snapshot, object) == {:ok, length(to)}
+      assert EdgeStore.size(snapshot) - 98 == length(from) - 49
+      EdgeSnapshot.release(snapshot)
+      forward != nil
     end
 
-    Beside.run(flip, fn ->
-      [look, look] |> Enum.map(&Task.async/1) |> Task.await_many(60_000)
-    end)
-
+    looker = fn -> Beside.look(look, 3000, 2) end
+    lookers = fn -> [looker, looker] |> Enum.map(&Task.async/1) |> Task.await_many(60_000) end
+    Beside.run(flip, lookers)
     Native.drain()
     assert %{rows: 98, snapshots: 0, bytes: bytes} = EdgeStore.info(store)
     assert bytes < @recent
@@ -79,11 +74,8 @@ defmodule EchoData.RelationConcurrencyTest do
       end
     end
 
-    Beside.run(write.(), fn ->
-      Beside.run(write.(), fn ->
-        Looks.until_different(fn -> assert_transposed(store, ids) end, 300)
-      end)
-    end)
+    look = fn -> Beside.look(fn -> assert_transposed(store, ids) end, 300, 20) end
+    Beside.run(write.(), fn -> Beside.run(write.(), look) end)
   end
 
   defp assert_transposed(store, ids) do
@@ -127,7 +119,7 @@ defmodule EchoData.RelationConcurrencyTest do
       hd(objects)
     end
 
-    Beside.run(&replace.(&1 + 1), fn -> Looks.until_different(look, 300) end)
+    Beside.run(&replace.(&1 + 1), fn -> Beside.look(look, 300, 2) end)
   end
 
   test "writers lose and repeat nothing", %{store: store} do
