@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | [`OrderedStore`] | id → value | records and timelines: newest, windows, pages, counts by time |
 //! | [`EdgeStore`] | (subject, object) → props, and back | relations: neighbours either way, degrees, pages, common neighbours |
+//! | [`Ranked`] | (group, id) → score | rankings: the rank of a member or a score, who stands at a place, ties four ways |
 //!
 //! | what a reader may rely on | |
 //! |---|---|
@@ -22,6 +23,8 @@ mod edge;
 mod index;
 mod ordered;
 mod publish;
+mod ranked;
+mod ranking;
 mod sync;
 mod value;
 
@@ -29,4 +32,9 @@ pub use closable::{Closable, Open};
 pub use edge::{Common, EdgeStore, EdgeView, HeldEdges, Links, Neighbours, Replaced};
 pub use ordered::{Held, OrderedStore, Rows, Snapshot, View};
 pub use publish::{discard, drain, Gauge, Info, Tally};
+pub use ranked::{HeldRanks, Ranked, RankedView};
+pub use ranking::{
+    Board, Condition, Contradiction, Element, Kind, Measure, Number, Order, Put, Refusal, Score,
+    Standing, Standings, Ties, When,
+};
 pub use value::{Blob, BlobRef, Boxed, Value};

@@ -6,12 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What every store may name. Not another store.
-const BELOW_STORES: &[&str] = &["index", "publish", "value"];
+const BELOW_STORES: &[&str] = &["ranking", "index", "publish", "value"];
 
 /// Each module of the core and the ones that it may name: those below it.
-const LAYERS: [(&str, &[&str]); 8] = [
+const LAYERS: [(&str, &[&str]); 10] = [
     ("ordered", BELOW_STORES),
     ("edge", BELOW_STORES),
+    ("ranked", BELOW_STORES),
+    ("ranking", &["index", "publish", "value"]),
     ("index", &["publish", "value"]),
     ("value", &["publish"]),
     ("closable", &["publish", "sync"]),
