@@ -155,13 +155,7 @@ macro_rules! ordered {
         impl<$($bound)*> Ord for $key {
             #[inline]
             fn cmp(&self, other: &Self) -> Ordering {
-                if self.less(*other, false) {
-                    Ordering::Less
-                } else if self == other {
-                    Ordering::Equal
-                } else {
-                    Ordering::Greater
-                }
+                other.less(*self, false).cmp(&self.less(*other, false))
             }
         }
     )+};
