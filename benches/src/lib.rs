@@ -1,9 +1,14 @@
 //! Pure-Rust harness: the core beside its peers, on the same keys, in the same run.
 //!
-//! The [`Map`] trait is what a workload needs of a subject; [`race`] runs subjects in turn, so that a
-//! machine that slows down slows all of them, and answers medians.
+//! The traits [`Map`], [`relation::Relation`] and [`expiry::Expiring`] are what the workloads need of a
+//! subject; [`race`] runs subjects in turn, so that a machine that slows down slows all of them, and
+//! answers medians.
+
+pub mod expiry;
+pub mod relation;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_skiplist::SkipMap;
@@ -162,6 +167,24 @@ pub fn lap<'a>(operations: usize, mut work: impl FnMut() + 'a) -> Lap<'a> {
         let start = Instant::now();
         work();
         (start.elapsed(), operations)
+    })
+}
+
+/// Runs `read` while another thread writes, with a number that counts its turns.
+pub fn while_writing<T>(write: impl Fn(u64) + Sync, read: impl FnOnce() -> T) -> T {
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for turn in 0.. {
+                if over.load(Ordering::Relaxed) {
+                    break;
+                }
+                write(turn);
+            }
+        });
+        let answer = read();
+        over.store(true, Ordering::Relaxed);
+        answer
     })
 }
 

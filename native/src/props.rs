@@ -6,8 +6,8 @@ use rustler::{Env, Term};
 use crate::refusal::Refusal;
 use crate::term;
 
-/// The props of one edge.
-pub(crate) type Props = term::Value;
+/// The props of one edge, which stand in two indexes.
+pub(crate) type Props = term::SlimValue;
 
 /// Props that are read from a view.
 pub(crate) type PropsRef<'v> = <Props as Value>::Ref<'v>;

@@ -80,12 +80,13 @@ pub(crate) fn list<'a, T: Table>(
         Ok((count <= SHORT).then(|| {
             let timeslice = (count > FEW).then(Timeslice::begin);
             let row = |(key, value)| row::<T>(env, rule, key, value, listing.values);
-            let rows: SmallVec<[Term<'a>; SHORT]> = match listing.order {
-                Order::Asc => rows.take(count).map(row).collect(),
-                Order::Desc => rows.rev().take(count).map(row).collect(),
-            };
+            let mut listed = SmallVec::<[Term<'a>; FEW]>::new();
+            match listing.order {
+                Order::Asc => listed.extend(rows.take(count).map(row)),
+                Order::Desc => listed.extend(rows.rev().take(count).map(row)),
+            }
             let prepend = |list, &row| term::cell(env, row, list);
-            let list = rows.iter().rev().fold(nil(env), prepend);
+            let list = listed.iter().rev().fold(nil(env), prepend);
             if let Some(timeslice) = timeslice {
                 timeslice.end(env);
             }

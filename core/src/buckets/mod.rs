@@ -3,7 +3,7 @@
 mod width;
 
 use std::iter::FusedIterator;
-use std::ops::{Deref, Range};
+use std::ops::{Deref, Range, RangeInclusive};
 
 pub use width::{BucketWidth, InvalidBucketBits};
 
@@ -243,12 +243,11 @@ pub struct BucketCounts<'v, V: Value> {
 }
 
 impl<V: Value> BucketCounts<'_, V> {
-    /// The bucket of the entry at `position`, and where its entries are.
-    fn around(&self, position: usize) -> Option<(u64, Range<usize>)> {
+    /// The bucket of the entry at `position`, and the ids that it can have.
+    fn at(&self, position: usize) -> Option<(u64, RangeInclusive<u64>)> {
         let (id, _) = self.rows.select(position)?;
         let bucket = self.width.bucket_of(id);
-        let ids = self.width.ids(bucket)?;
-        Some((bucket, self.rows.positions(ids)))
+        Some((bucket, self.width.ids(bucket)?))
     }
 }
 
@@ -259,9 +258,10 @@ impl<V: Value> Iterator for BucketCounts<'_, V> {
         if self.positions.is_empty() {
             return None;
         }
-        let (bucket, inside) = self.around(self.positions.start)?;
-        self.positions.start = inside.end;
-        Some((bucket, inside.len()))
+        let start = self.positions.start;
+        let (bucket, ids) = self.at(start)?;
+        self.positions.start = self.rows.positions(..=*ids.end()).end;
+        Some((bucket, self.positions.start - start))
     }
 }
 
@@ -270,9 +270,10 @@ impl<V: Value> DoubleEndedIterator for BucketCounts<'_, V> {
         if self.positions.is_empty() {
             return None;
         }
-        let (bucket, inside) = self.around(self.positions.end - 1)?;
-        self.positions.end = inside.start;
-        Some((bucket, inside.len()))
+        let end = self.positions.end;
+        let (bucket, ids) = self.at(end - 1)?;
+        self.positions.end = self.rows.rank(*ids.start());
+        Some((bucket, end - self.positions.end))
     }
 }
 

@@ -7,6 +7,7 @@ defmodule EchoData.ConcurrencyTest do
 
   alias EchoData.Bcs.PropertyStore
   alias EchoData.{BrandedId, Native, Timeline}
+  alias EchoData.Twin.Beside
 
   @rounds 200
 
@@ -15,26 +16,12 @@ defmodule EchoData.ConcurrencyTest do
 
   defp id(n), do: BrandedId.encode!("CON", n)
 
-  # Runs `work` again and again in its own process until `during` is done.
-  defp beside(work, during) do
-    stop = :atomics.new(1, [])
-    task = Task.async(fn -> work_until(stop, work, 0) end)
-    result = during.()
-    :atomics.put(stop, 1, 1)
-    {result, Task.await(task, 60_000)}
-  end
-
-  defp work_until(stop, work, round) do
-    work.(round)
-    if :atomics.get(stop, 1) == 1, do: round, else: work_until(stop, work, round + 1)
-  end
-
   test "a key that is replaced for ever is never absent" do
     timeline = Timeline.new("CON")
     Timeline.put_many(timeline, for(n <- 1..100, do: {id(n), {0, :binary.copy("v", 100)}}))
     replace = fn round -> Timeline.put(timeline, id(50), {round, :binary.copy("v", 100)}) end
 
-    beside(replace, fn ->
+    Beside.run(replace, fn ->
       for _ <- 1..50_000 do
         assert {:ok, {_round, <<_::800>>}} = Timeline.fetch(timeline, id(50))
       end
@@ -47,7 +34,7 @@ defmodule EchoData.ConcurrencyTest do
     put = fn round -> Timeline.put_many(timeline, Enum.map(keys, &{&1, round})) end
     put.(0)
 
-    beside(put, fn ->
+    Beside.run(put, fn ->
       for _ <- 1..500 do
         assert [{300, _round}] = timeline |> Enum.frequencies_by(&elem(&1, 1)) |> swap()
 
@@ -82,7 +69,7 @@ defmodule EchoData.ConcurrencyTest do
       fn -> pages(timeline, []) end
     ]
 
-    beside(churn, fn ->
+    Beside.run(churn, fn ->
       for _ <- 1..100, scan <- scans do
         rows = scan.()
         assert for({id, :stable} <- rows, do: id) == stable

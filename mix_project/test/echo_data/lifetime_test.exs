@@ -5,44 +5,17 @@ defmodule EchoData.LifetimeTest do
 
   use ExUnit.Case, async: true
 
+  import EchoData.Mortal, only: [kill: 1, owner: 1]
+
   alias EchoData.Bcs.PropertyStore
-  alias EchoData.{BrandedId, Native, Timeline}
+  alias EchoData.{BrandedId, Mortal, Native, Timeline}
 
   @moduletag capture_log: true
   # A store keeps its latest versions for a while: up to 64 KB.
   @recent 100_000
-  @nothing %{bytes: 0, nodes: 0, payloads: 0, versions: 0}
 
   defp id(n), do: BrandedId.encode!("LIF", n)
   defp rows(count), do: for(n <- 1..count, do: {id(n), %{n: n, text: :binary.copy("t", 80)}})
-
-  # A process that makes something, sends it here, and then does as it is told.
-  defp owner(make) do
-    parent = self()
-
-    {pid, monitor} =
-      spawn_monitor(fn ->
-        send(parent, {self(), make.()})
-        serve()
-      end)
-
-    receive do
-      {^pid, made} -> {pid, monitor, made}
-    end
-  end
-
-  defp serve do
-    receive do
-      {:run, fun} -> fun.()
-    end
-
-    serve()
-  end
-
-  defp kill({pid, monitor, _made}) do
-    Process.exit(pid, :kill)
-    receive do: ({:DOWN, ^monitor, :process, ^pid, _reason} -> :ok)
-  end
 
   describe "a timeline" do
     test "is closed when its owner is known to be dead" do
@@ -97,7 +70,7 @@ defmodule EchoData.LifetimeTest do
         assert Timeline.info(timeline).bytes > 1_000_000
         assert Native.ordered_left(timeline.ref) == nil
         finish.(owner)
-        assert drained(timeline) == @nothing
+        assert_nothing_left(timeline)
       end
     end
 
@@ -220,7 +193,7 @@ defmodule EchoData.LifetimeTest do
       %{store: ref} = :sys.get_state(pid)
       PropertyStore.put_many(pid, rows(20_000))
       kill({pid, Process.monitor(pid), nil})
-      assert drained(%{ref: ref}) == @nothing
+      assert_nothing_left(%{ref: ref})
     end
   end
 
@@ -234,7 +207,7 @@ defmodule EchoData.LifetimeTest do
         await_memory_of(batch.pid)
         Timeline.close(timeline)
         assert Task.await(batch) in [:ok, :closed]
-        assert drained(timeline) == @nothing
+        assert_nothing_left(timeline)
       end
     end
 
@@ -260,7 +233,7 @@ defmodule EchoData.LifetimeTest do
       for _ <- tasks, do: receive(do: (:begun -> :ok))
       Timeline.close(timeline)
       assert Task.await_many(tasks, 60_000) == [:closed, :closed, :closed]
-      assert drained(timeline) == @nothing
+      assert_nothing_left(timeline)
     end
   end
 
@@ -328,10 +301,6 @@ defmodule EchoData.LifetimeTest do
     end
   end
 
-  # A reader that is inside a closed store is done soon, and the store goes when it is.
-  defp drained(%{ref: ref} = store) do
-    Native.drain()
-    left = Native.ordered_left(ref)
-    if left == @nothing, do: left, else: drained(store)
-  end
+  defp assert_nothing_left(%{ref: ref}),
+    do: assert(Mortal.await_nothing_left(fn -> Native.ordered_left(ref) end) == :ok)
 end

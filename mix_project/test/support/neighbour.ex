@@ -3,9 +3,14 @@ defmodule EchoData.Neighbour do
   What heavy calls do to their neighbours: run in a VM with one scheduler.
   """
 
+  alias EchoData.Bcs.EdgeStore
   alias EchoData.{BrandedId, Timeline}
 
   @rows 200_000
+  @edges 120_000
+
+  # What takes a few milliseconds is done so often.
+  @often 20
 
   @doc """
   Runs heavy calls, and answers for each how often a neighbour that never waits had its turn meanwhile.
@@ -20,7 +25,7 @@ defmodule EchoData.Neighbour do
     ids = Enum.map(rows, &elem(&1, 0))
 
     turns =
-      for {name, work} <- heavy(timeline, rows, ids) do
+      for {name, work} <- heavy(timeline, rows, ids) ++ heavy_edges() do
         before = :counters.get(counter, 1)
         work.()
         {name, :counters.get(counter, 1) - before}
@@ -42,6 +47,31 @@ defmodule EchoData.Neighbour do
       get_many: fn -> @rows = timeline |> Timeline.get_many(ids) |> length() end,
       enumerate: fn -> @rows = Enum.count(timeline, fn {_id, %{n: _}} -> true end) end
     ]
+  end
+
+  # All edges of one subject, and what can be asked and done of them at once.
+  defp heavy_edges do
+    relation = [relation: :heavy, subject_ns: "SUB", object_ns: "OBJ"]
+    {:ok, store} = EdgeStore.start_link(relation)
+    [one, other] = for n <- [1, 2], do: BrandedId.encode!("SUB", n)
+    objects = for n <- 1..@edges, do: {BrandedId.encode!("OBJ", n), n}
+    ids = Enum.map(objects, &elem(&1, 0))
+    edges = for {object, n} <- objects, do: {one, object, n}
+    replaced = {:ok, %{added: @edges, kept: 0, removed: 0}}
+
+    [
+      link_many: fn -> :ok = EdgeStore.link_many(store, edges) end,
+      from: fn -> for _ <- 1..@often, do: {:ok, ^objects} = EdgeStore.from(store, one) end,
+      page_from: fn -> for _ <- 1..@often, do: @edges = store |> newest(one) |> length() end,
+      replace: fn -> ^replaced = EdgeStore.replace(store, other, ids) end,
+      common: fn -> for _ <- 1..@often, do: {:ok, ^ids} = EdgeStore.common(store, one, other) end,
+      drop_subject: fn -> {:ok, @edges} = EdgeStore.drop_subject(store, one) end
+    ]
+  end
+
+  defp newest(store, subject) do
+    {:ok, page} = EdgeStore.page_from(store, subject, :all, order: :desc)
+    page
   end
 
   # Each round is a turn: the others that are ready go first.

@@ -41,10 +41,10 @@ enum Container {
 /// # Errors
 /// Misuse, when the term is nested deeper than [`DEPTH`] or larger than a blob can be.
 #[inline]
-pub(crate) fn encode(term: Term<'_>) -> Result<Value, Refusal> {
+pub(crate) fn encode<E: Encoded>(term: Term<'_>) -> Result<E, Refusal> {
     if let Ok(integer) = term.decode() {
         let form = Integer::new(integer);
-        return Ok(Value::short(form.operation, form.operand, form.length));
+        return Ok(E::short(form.operation, form.operand, form.length));
     }
     let mut encoder = Encoder {
         term,
@@ -58,14 +58,14 @@ pub(crate) fn encode(term: Term<'_>) -> Result<Value, Refusal> {
         .output
         .split_first()
         .expect("every term has an operation");
-    if rest.len() > Value::MAX {
+    if rest.len() > E::MAX {
         return Err(Refusal::Misuse("value must be smaller than 4 GiB".into()));
     }
     timeslice::report_bytes(term.get_env(), rest.len());
     Ok(if encoder.shares {
-        Value::owning(first, Shared::new(rest), rest.len())
+        E::shared(first, rest)
     } else {
-        Value::bytes(first, rest)
+        E::bytes(first, rest)
     })
 }
 

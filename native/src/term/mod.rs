@@ -20,7 +20,8 @@
 //! | [`TUPLE`], [`MAP`] | as the short forms | n |
 //!
 //! Lengths and counts are in groups of seven bits, least significant first. The first byte is the tag of
-//! the stored blob, so that integers, floats, atoms and binaries of up to 14 bytes fit in a leaf.
+//! the stored blob, so that integers, floats, atoms and binaries of up to 14 bytes fit in a leaf; of slim
+//! values, what has up to 6.
 
 mod build;
 mod decode;
@@ -32,10 +33,61 @@ pub(crate) use decode::decode;
 pub(crate) use encode::encode;
 pub(crate) use shared::{open_type, Shared};
 
-use echo_data_core::Blob;
+use echo_data_core::{Blob, BlobRef, SlimBlob};
 
-/// A value as a store keeps it.
+/// A value as a store of single values keeps it.
 pub(crate) type Value = Blob<Shared>;
+
+/// A value as a store of many small ones keeps it: half the room where it is small, a payload sooner.
+pub(crate) type SlimValue = SlimBlob<Shared>;
+
+/// What terms are encoded to: a tag, which is the first operation, and the bytes that follow.
+pub(crate) trait Encoded:
+    Sized + for<'v> echo_data_core::Value<Ref<'v> = BlobRef<'v, Shared>>
+{
+    /// The most bytes.
+    const MAX: usize;
+
+    /// Of the first `length` of the bytes.
+    fn short(tag: u8, bytes: [u8; 8], length: usize) -> Self;
+    fn bytes(tag: u8, bytes: &[u8]) -> Self;
+    /// Of bytes that binaries are to be read from without a copy.
+    fn shared(tag: u8, bytes: &[u8]) -> Self;
+}
+
+impl Encoded for Value {
+    const MAX: usize = Self::MAX;
+
+    #[inline]
+    fn short(tag: u8, bytes: [u8; 8], length: usize) -> Self {
+        Self::short(tag, bytes, length)
+    }
+
+    fn bytes(tag: u8, bytes: &[u8]) -> Self {
+        Self::bytes(tag, bytes)
+    }
+
+    fn shared(tag: u8, bytes: &[u8]) -> Self {
+        Self::owning(tag, Shared::new(bytes), bytes.len())
+    }
+}
+
+impl Encoded for SlimValue {
+    const MAX: usize = Self::MAX;
+
+    #[inline]
+    fn short(tag: u8, bytes: [u8; 8], length: usize) -> Self {
+        Self::bytes(tag, &bytes[..length])
+    }
+
+    fn bytes(tag: u8, bytes: &[u8]) -> Self {
+        Self::bytes(tag, bytes)
+    }
+
+    fn shared(tag: u8, bytes: &[u8]) -> Self {
+        Self::owning(tag, Shared::new(bytes), bytes.len())
+    }
+}
 
 const INT8: u8 = 0x00;
 const INT16: u8 = 0x01;

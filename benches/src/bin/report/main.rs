@@ -1,6 +1,9 @@
-//! The ordered store against its peers, as ratios within one run: what `RESULTS.md` records.
+//! The stores against their peers, as ratios within one run: what `RESULTS.md` records.
 //!
 //! `report [ROUNDS]`; each round runs every subject once, in turn, and the median round is quoted.
+
+mod buckets;
+mod edges;
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -46,6 +49,10 @@ fn main() {
         fills(rounds, "fill, ascending keys", &ascending_keys(rows));
         only_here(rounds, &keys);
     }
+    println!();
+    edges::relations(rounds);
+    println!();
+    buckets::buckets(rounds);
     println!();
     contention(rounds);
     overwrites();
