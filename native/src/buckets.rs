@@ -41,6 +41,7 @@ keyed!(
 store_nifs!(Bucketed, "buckets");
 keyed_nifs!(Bucketed, "buckets");
 hot_nif!("buckets_expire", 2, expire);
+hot_nif!("buckets_ends", 1, ends);
 
 /// A new store of the calling process.
 #[rustler::nif(name = "buckets_new")]
@@ -78,8 +79,7 @@ fn expire<'a>(env: Env<'a>, [store, unix_ms]: [Term<'a>; 2]) -> NifResult<Term<'
 }
 
 /// `{oldest, newest}` of the buckets that have entries, or `nil`.
-#[rustler::nif(name = "buckets_ends")]
-fn ends<'a>(env: Env<'a>, store: Term<'a>) -> NifResult<Term<'a>> {
+fn ends<'a>(env: Env<'a>, [store]: [Term<'a>; 1]) -> NifResult<Term<'a>> {
     let ends = |found: Found| {
         found.read(env, |view| {
             let ends = view.oldest_bucket().zip(view.newest_bucket());

@@ -59,24 +59,29 @@ defmodule EchoData.Buckets.Expiry do
     instant = DateTime.from_unix!(unix_ms, :millisecond)
 
     metadata = %{name: expiry.name || self(), instant: instant}
-    emit(expiry, %{count: count, duration: duration}, metadata)
-    if count > 0, do: call(expiry, instant, count)
+    :ok = emit(expiry, %{count: count, duration: duration}, metadata)
+    :ok = call(expiry, instant, count)
     count
   end
 
   defp emit(expiry, measurements, metadata) do
-    if function_exported?(telemetry(), :execute, 3) do
-      guarded(expiry, "telemetry", fn -> telemetry().execute(@event, measurements, metadata) end)
-    end
+    if function_exported?(telemetry(), :execute, 3),
+      do: tell(expiry, "telemetry", &telemetry().execute/3, [@event, measurements, metadata]),
+      else: :ok
   end
 
   # No dependency of ours: not a name that the compiler could look for.
   defp telemetry, do: :telemetry
 
-  defp call(%{on_expire: nil}, _instant, _count), do: :ok
+  defp call(%{on_expire: callback} = expiry, instant, count) when callback != nil and count > 0,
+    do: tell(expiry, "on_expire", callback, [instant, count])
 
-  defp call(%{on_expire: callback} = expiry, instant, count),
-    do: guarded(expiry, "on_expire", fn -> callback.(instant, count) end)
+  defp call(_expiry, _instant, _count), do: :ok
+
+  defp tell(expiry, what, fun, arguments) do
+    _outcome = guarded(expiry, what, fn -> apply(fun, arguments) end)
+    :ok
+  end
 
   defp guarded(expiry, what, fun) do
     {:ok, fun.()}

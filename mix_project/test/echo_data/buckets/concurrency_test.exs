@@ -5,10 +5,9 @@ defmodule EchoData.Buckets.ConcurrencyTest do
 
   use ExUnit.Case, async: true
 
-  alias EchoData.{Buckets, Native, Snowflake}
+  alias EchoData.{Buckets, Mortal, Native, Snowflake}
 
   @size 3000
-  @nothing %{bytes: 0, nodes: 0, payloads: 0, versions: 0}
 
   test "a reader inside a bucket that expires sees all of it or none" do
     buckets = Buckets.new(bucket_bits: 10)
@@ -55,23 +54,23 @@ defmodule EchoData.Buckets.ConcurrencyTest do
 
   test "buckets are closed when their owner is known to be dead" do
     for _ <- 1..1000 do
-      {owner, buckets} = owned(fn -> Buckets.new() end)
+      {_, _, buckets} = owner = Mortal.owner(fn -> Buckets.new() end)
       Buckets.put_by_snowflake(buckets, 1, :value)
-      kill(owner)
+      Mortal.kill(owner)
       assert Native.buckets_size(buckets.ref) == :closed
     end
   end
 
   test "buckets give all their memory back, whoever ends them" do
-    ends = [fn _owner, buckets -> Buckets.close(buckets) end, fn owner, _ -> kill(owner) end]
+    ends = [fn {_, _, buckets} -> Buckets.close(buckets) end, &Mortal.kill/1]
 
     for finish <- ends do
-      {owner, buckets} = owned(fn -> Buckets.new() end)
+      {_, _, buckets} = owner = Mortal.owner(fn -> Buckets.new() end)
       Buckets.put_many(buckets, for(n <- 1..20_000, do: {n, %{n: :binary.copy("t", 80)}}))
       assert Buckets.info(buckets).bytes > 1_000_000
       assert Native.buckets_left(buckets.ref) == nil
-      finish.(owner, buckets)
-      assert drained(buckets) == @nothing
+      finish.(owner)
+      Mortal.await_nothing_left(fn -> Native.buckets_left(buckets.ref) end)
     end
   end
 
@@ -110,32 +109,13 @@ defmodule EchoData.Buckets.ConcurrencyTest do
           {:protected, true, false},
           {:private, false, false}
         ] do
-      {_owner, buckets} = owned(fn -> Buckets.new(access: access) end)
+      {_, _, buckets} = owner = Mortal.owner(fn -> Buckets.new(access: access) end)
       assert allowed?(fn -> Buckets.counts(buckets) end) == read?
       assert allowed?(fn -> Buckets.put_by_snowflake(buckets, 1, :other) end) == write?
       expire = fn -> Buckets.expire_older_than(buckets, ~U[2026-01-01 00:00:00Z]) end
       assert allowed?(expire) == write?
+      Mortal.kill(owner)
     end
-  end
-
-  # A process that makes something and waits for its end.
-  defp owned(make) do
-    parent = self()
-
-    owner =
-      spawn_link(fn ->
-        send(parent, {self(), make.()})
-        receive do: (:never -> :ok)
-      end)
-
-    receive do: ({^owner, made} -> {owner, made})
-  end
-
-  defp kill(owner) do
-    Process.unlink(owner)
-    monitor = Process.monitor(owner)
-    Process.exit(owner, :kill)
-    receive do: ({:DOWN, ^monitor, :process, ^owner, _reason} -> :ok)
   end
 
   defp allowed?(fun) do
@@ -145,11 +125,5 @@ defmodule EchoData.Buckets.ConcurrencyTest do
     error in ArgumentError ->
       assert error.message =~ "only its owner may"
       false
-  end
-
-  defp drained(%{ref: ref} = buckets) do
-    Native.drain()
-    left = Native.buckets_left(ref)
-    if left == @nothing, do: left, else: drained(buckets)
   end
 end
