@@ -397,7 +397,7 @@ fn floats_ascend_through_zero_to_the_infinities() {
             bits + 1,
             bits + 0xFF,
             bits + 0x100,
-            bits | (1 << 52) - 1,
+            bits | ((1 << 52) - 1),
         ]
     });
     let mut up: Vec<f64> = steps.map(f64::from_bits).chain([f64::INFINITY]).collect();

@@ -21,11 +21,15 @@ pub(crate) struct Name<'n> {
 }
 
 impl<'n> Name<'n> {
-    /// Hashes with the store's own keys: nobody can choose names that collide.
+    /// Hashes with the store's own keys: nobody can choose names that collide. The empty name, under which
+    /// sets without groups keep all, is not hashed.
     pub(crate) fn new(bytes: &'n [u8], hashing: &impl BuildHasher) -> Self {
         Self {
             bytes,
-            hash: hashing.hash_one(bytes),
+            hash: match bytes {
+                [] => 0,
+                _ => hashing.hash_one(bytes),
+            },
             row: None,
             entered: false,
         }
