@@ -9,6 +9,7 @@
 //! | [`OrderedStore`] | id → value | records and timelines: newest, windows, pages, counts by time |
 //! | [`EdgeStore`] | (subject, object) → props, and back | relations: neighbours either way, degrees, pages, common neighbours |
 //! | [`Ranked`] | (group, id) → score | rankings: the rank of a member or a score, who stands at a place, ties four ways |
+//! | [`RecordStore`] | id → value, and indexes that rank the values | records that are ranked by their fields |
 //!
 //! | what a reader may rely on | |
 //! |---|---|
@@ -25,6 +26,7 @@ mod ordered;
 mod publish;
 mod ranked;
 mod ranking;
+mod recorded;
 mod sync;
 mod value;
 
@@ -37,4 +39,5 @@ pub use ranking::{
     Board, Condition, Contradiction, Element, Kind, Measure, Number, Order, Put, Refusal, Score,
     Standing, Standings, Ties, When,
 };
+pub use recorded::{Candidate, HeldRecords, RankIndex, RecordStore, RecordView, Rejected};
 pub use value::{Blob, BlobRef, Boxed, Value};

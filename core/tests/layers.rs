@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 const BELOW_STORES: &[&str] = &["ranking", "index", "publish", "value"];
 
 /// Each module of the core and the ones that it may name: those below it.
-const LAYERS: [(&str, &[&str]); 10] = [
+const LAYERS: [(&str, &[&str]); 11] = [
     ("ordered", BELOW_STORES),
     ("edge", BELOW_STORES),
     ("ranked", BELOW_STORES),
+    ("recorded", BELOW_STORES),
     ("ranking", &["index", "publish", "value"]),
     ("index", &["publish", "value"]),
     ("value", &["publish"]),
