@@ -10,6 +10,7 @@
 //! | [`EdgeStore`] | (subject, object) → props, and back | relations: neighbours either way, degrees, pages, common neighbours |
 //! | [`Buckets`] | id → value, in buckets of time | what expires: a whole bucket at once, in O(log n) |
 //! | [`Ranked`] | (group, id) → score | rankings: the rank of a member or a score, who stands at a place, ties four ways |
+//! | [`RecordStore`] | id → value, and indexes that rank the values | records that are ranked by their fields |
 //!
 //! | what a reader may rely on | |
 //! |---|---|
@@ -27,6 +28,7 @@ mod ordered;
 mod publish;
 mod ranked;
 mod ranking;
+mod recorded;
 mod sync;
 mod table;
 mod value;
@@ -43,4 +45,5 @@ pub use ranking::{
     Board, Condition, Contradiction, Element, Kind, Measure, Number, Order, Put, Refusal, Score,
     Standing, Standings, Ties, When,
 };
+pub use recorded::{Candidate, HeldRecords, RankIndex, RecordStore, RecordView, Rejected};
 pub use value::{Blob, BlobRef, Boxed, SlimBlob, Value};

@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 const BELOW_STORES: &[&str] = &["id", "index", "publish", "ranking", "table", "value"];
 
 /// Each module of the core and the ones that it may name: those below it.
-const LAYERS: [(&str, &[&str]); 12] = [
+const LAYERS: [(&str, &[&str]); 13] = [
     ("ordered", BELOW_STORES),
     ("edge", BELOW_STORES),
     ("buckets", BELOW_STORES),
     ("table", &["index", "publish", "value"]),
     ("ranked", BELOW_STORES),
+    ("recorded", BELOW_STORES),
     ("ranking", &["index", "publish", "value"]),
     ("index", &["publish", "value"]),
     ("value", &["publish"]),

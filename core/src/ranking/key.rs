@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use crate::index::Root;
 use crate::value::{Blob, Inline, Value};
 
-use super::score::{less, Bits};
+use super::score::{first_less, Bits};
 
 /// What stands for a group in the keys.
 pub(crate) type GroupId = u32;
@@ -76,8 +76,8 @@ impl<B: Bits> Place<B> {
 
     #[inline]
     fn less(self, other: Self, tie: bool) -> bool {
-        let ids = less(self.id, other.id, tie);
-        less(self.group, other.group, self.score.less(other.score, ids))
+        let ids = ids_less(self.id, other.id, tie);
+        self.score.less(self.group, other.score, other.group, ids)
     }
 }
 
@@ -91,8 +91,8 @@ impl Member {
 
     #[inline]
     fn less(self, other: Self, tie: bool) -> bool {
-        let ids = less(self.id, other.id, tie);
-        less(self.group, other.group, ids)
+        let ids = ids_less(self.id, other.id, tie);
+        first_less(self.group.into(), other.group.into(), ids)
     }
 }
 
@@ -109,16 +109,28 @@ impl<B: Bits> Tie<B> {
 
     #[inline]
     fn less(self, other: Self, tie: bool) -> bool {
-        let scores = self.score.less(other.score, tie);
-        less(self.group, other.group, scores)
+        self.score.less(self.group, other.score, other.group, tie)
     }
 }
 
 impl NameKey {
     #[inline]
+    fn wide(self) -> u128 {
+        u128::from(self.hash) << 32 | u128::from(self.group)
+    }
+
+    #[inline]
     fn less(self, other: Self, tie: bool) -> bool {
-        let groups = less(self.group, other.group, tie);
-        less(self.hash, other.hash, groups)
+        (self.wide() < other.wide()) | (tie & (self.wide() == other.wide()))
+    }
+}
+
+#[inline]
+fn ids_less(a: u64, b: u64, tie: bool) -> bool {
+    if tie {
+        a <= b
+    } else {
+        a < b
     }
 }
 

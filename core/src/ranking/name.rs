@@ -3,6 +3,7 @@
 //! The id of a group is a row of the same version as its members, so whoever finds a group finds the
 //! members that it had at that moment. The row goes with the last member.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::hash::BuildHasher;
 
@@ -13,7 +14,7 @@ use super::key::{GroupId, NameKey, Names};
 
 /// A group's name, and its row if it is to be written.
 pub(crate) struct Name<'n> {
-    bytes: &'n [u8],
+    bytes: Cow<'n, [u8]>,
     hash: u64,
     row: Option<Staged<Blob>>,
     /// Whether the attempt at hand wrote the row.
@@ -21,11 +22,16 @@ pub(crate) struct Name<'n> {
 }
 
 impl<'n> Name<'n> {
-    /// Hashes with the store's own keys: nobody can choose names that collide.
-    pub(crate) fn new(bytes: &'n [u8], hashing: &impl BuildHasher) -> Self {
+    /// Hashes with the store's own keys: nobody can choose names that collide. The empty name, under which
+    /// sets without groups keep all, is not hashed.
+    pub(crate) fn new(bytes: impl Into<Cow<'n, [u8]>>, hashing: &impl BuildHasher) -> Self {
+        let bytes = bytes.into();
         Self {
+            hash: match &*bytes {
+                [] => 0,
+                bytes => hashing.hash_one(bytes),
+            },
             bytes,
-            hash: hashing.hash_one(bytes),
             row: None,
             entered: false,
         }
@@ -40,7 +46,7 @@ impl<'n> Name<'n> {
             if key.hash != self.hash {
                 return None;
             }
-            if text(slot) == self.bytes {
+            if text(slot) == &*self.bytes {
                 return Some(key.group);
             }
             from.group = key.group.checked_add(1)?;
@@ -61,7 +67,7 @@ impl<'n> Name<'n> {
 
     /// The slot with which this attempt makes the group known.
     pub(super) fn enter(&mut self, edit: &mut Edit) -> <Blob as Value>::Slot {
-        let bytes = self.bytes;
+        let bytes = &self.bytes;
         let row = self
             .row
             .get_or_insert_with(|| Staged::new(Blob::bytes(0, bytes)));

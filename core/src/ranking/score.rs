@@ -61,6 +61,12 @@ const SIGN: u64 = 1 << 63;
 impl Field {
     const NIL: Self = Self { number: 0, bits: 0 };
 
+    /// All bits of the field as one number, in its order.
+    #[inline]
+    fn wide(self) -> u128 {
+        u128::from(self.number) << 64 | u128::from(self.bits)
+    }
+
     fn integer(value: i64) -> Self {
         Self {
             number: 1,
@@ -111,11 +117,18 @@ impl Field {
     }
 }
 
-/// Whether `a < b`, or `tie` if they are equal. Without branches: those of a search in random keys are
-/// mispredicted every other time.
+/// Whether `a < b`, or `tie` if they are equal. Keys of several words are compared from the last word to
+/// the first, without branches: those of a search in random keys are mispredicted every other time.
 #[inline]
-pub(super) fn less<T: Ord>(a: T, b: T, tie: bool) -> bool {
+fn less(a: u64, b: u64, tie: bool) -> bool {
     (a < b) | ((a == b) & tie)
+}
+
+/// [`less`] of the first word of a key, which is below 2^62. As the sign of a difference the compiler turns
+/// it into a conditional move; comparisons of several words at once it turns into a jump.
+#[inline]
+pub(super) fn first_less(a: u64, b: u64, tie: bool) -> bool {
+    (a as i64 - b as i64 - i64::from(tie)) < 0
 }
 
 /// A score as plain bits without padding, in its order.
@@ -126,13 +139,14 @@ pub trait Bits: Key + fmt::Debug {
     /// At or above every score.
     const HIGHEST: Self;
 
-    /// Whether `self < other`, or `tie` if they are equal.
-    fn less(self, other: Self, tie: bool) -> bool;
+    /// Whether the score `self` in `group` comes before the score `other` in group `by`, or `tie` if both are
+    /// the same.
+    fn less(self, group: u32, other: Self, by: u32, tie: bool) -> bool;
 }
 
-/// A score of so many fields.
+/// A score of so many fields, of one at least.
 #[doc(hidden)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Encoded<const FIELDS: usize>([Field; FIELDS]);
 
 impl<const FIELDS: usize> Bits for Encoded<FIELDS> {
@@ -145,18 +159,33 @@ impl<const FIELDS: usize> Bits for Encoded<FIELDS> {
     );
 
     #[inline]
-    fn less(self, other: Self, tie: bool) -> bool {
-        let fields = self.0.into_iter().zip(other.0).rev();
-        fields.fold(tie, |tie, (a, b)| {
-            less(a.number, b.number, less(a.bits, b.bits, tie))
+    fn less(self, group: u32, other: Self, by: u32, mut tie: bool) -> bool {
+        let (ours, others) = (self.0, other.0);
+        for at in (1..FIELDS).rev() {
+            tie = less(ours[at].bits, others[at].bits, tie);
+            tie = less(ours[at].number.into(), others[at].number.into(), tie);
+        }
+        let head = |group: u32, field: Field| u64::from(group) << 8 | u64::from(field.number);
+        tie = less(ours[0].bits, others[0].bits, tie);
+        first_less(head(group, ours[0]), head(by, others[0]), tie)
+    }
+}
+
+impl<const FIELDS: usize> PartialEq for Encoded<FIELDS> {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        (0..FIELDS).fold(true, |same, at| {
+            same & (self.0[at].wide() == other.0[at].wide())
         })
     }
 }
 
+impl<const FIELDS: usize> Eq for Encoded<FIELDS> {}
+
 impl<const FIELDS: usize> Ord for Encoded<FIELDS> {
     fn cmp(&self, other: &Self) -> Ordering {
-        let plain = |field: &Field| (field.number, field.bits);
-        self.0.iter().map(plain).cmp(other.0.iter().map(plain))
+        let wide = |score: &Self| score.0.map(Field::wide);
+        wide(self).cmp(&wide(other))
     }
 }
 
