@@ -10,6 +10,8 @@
 //! | [`EdgeStore`] | (subject, object) → props, and back | relations: neighbours either way, degrees, pages, common neighbours |
 //! | [`Buckets`] | id → value, in buckets of time | what expires: a whole bucket at once, in O(log n) |
 //!
+//! [`keyspace`] says which slot of a cluster a key falls into.
+//!
 //! | what a reader may rely on | |
 //! |---|---|
 //! | one view, one moment | everything read through a [`View`] is of the same version |
@@ -17,6 +19,7 @@
 //! | no waiting | readers are wait-free, writers lock-free; no operation answers "busy" |
 
 pub mod id;
+pub mod keyspace;
 
 mod buckets;
 mod closable;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const BELOW_STORES: &[&str] = &["id", "index", "publish", "table", "value"];
 
 /// Each module of the core and the ones that it may name: those below it.
-const LAYERS: [(&str, &[&str]); 10] = [
+const LAYERS: [(&str, &[&str]); 11] = [
     ("ordered", BELOW_STORES),
     ("edge", BELOW_STORES),
     ("buckets", BELOW_STORES),
@@ -18,6 +18,7 @@ const LAYERS: [(&str, &[&str]); 10] = [
     ("value", &["publish"]),
     ("closable", &["publish", "sync"]),
     ("publish", &["sync"]),
+    ("keyspace", &["id"]),
     ("id", &["sync"]),
     ("sync", &[]),
 ];
