@@ -12,6 +12,7 @@ mod edges;
 mod error;
 mod handle;
 mod hot;
+mod keyspace;
 mod kind;
 mod links;
 mod lookup;
