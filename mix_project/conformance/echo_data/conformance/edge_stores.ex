@@ -145,7 +145,8 @@ defmodule EchoData.Conformance.EdgeStores do
     open(surroundings)
     [portfolio, other] = mint("PRT", 2)
     assets = mint("AST", 200)
-    EdgeStore.link_many(@holds, for(asset <- assets, id <- [portfolio, other], do: {id, asset}))
+    edges = for asset <- assets, holder <- [portfolio, other], do: {holder, asset}
+    assert EdgeStore.link_many(@holds, edges) == :ok
     sold = Enum.at(assets, 77)
 
     assert EdgeStore.unlink(@holds, portfolio, sold) == :ok
