@@ -22,9 +22,10 @@ defmodule EchoData.Conformance do
     # A server that does not start, or ends before its time, is told of as what it is.
     trapping = Process.flag(:trap_exit, true)
 
-    case RedisServer.start_link() do
-      {:ok, server} -> run_on(server, trapping)
-      {:error, sentence} -> raise Failed, sentence
+    try do
+      run_on(RedisServer.start_link())
+    after
+      Process.flag(:trap_exit, trapping)
     end
   end
 
@@ -34,11 +35,12 @@ defmodule EchoData.Conformance do
     {Enum.count(results, & &1), length(results)}
   end
 
-  defp run_on(server, trapping) do
+  defp run_on({:error, sentence}), do: raise(Failed, sentence)
+
+  defp run_on({:ok, server}) do
     server |> RedisServer.address() |> run()
   after
     stop(server)
-    Process.flag(:trap_exit, trapping)
   end
 
   defp stop(server) do

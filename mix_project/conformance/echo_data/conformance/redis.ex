@@ -96,8 +96,9 @@ defmodule EchoData.Conformance.Redis do
   # Debian's package puts the client beside Erlang's own libraries, where Mix does not always look.
   defp find_client! do
     unless Code.ensure_loaded?(:eredis) do
-      for path <- Path.wildcard("#{:code.lib_dir()}/redis_client-*/ebin"),
-          do: Code.append_path(path)
+      "#{:code.lib_dir()}/redis_client-*/ebin"
+      |> Path.wildcard()
+      |> Enum.each(&Code.append_path/1)
 
       Code.ensure_loaded?(:eredis) ||
         raise Failed,
