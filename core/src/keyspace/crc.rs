@@ -23,19 +23,17 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
 });
 
 /// The checksum of `bytes`. O(bytes), no allocation; the first call makes 4 KiB of tables.
+///
+/// Strides are counted from the end: what is left over stands in front, where nothing comes before it.
 #[inline]
 pub(super) fn xmodem(bytes: &[u8]) -> u16 {
     let tables = &*TABLES;
-    let (strides, rest) = bytes.as_chunks::<STRIDE>();
-    let mut crc = 0;
-    for stride in strides {
-        crc = after_stride(tables, crc, stride);
-    }
-    for byte in rest {
-        let [high, low] = u16::to_be_bytes(crc);
-        crc = u16::from_be_bytes([low, 0]) ^ tables[0][usize::from(high ^ byte)];
-    }
-    crc
+    let (first, strides) = bytes.as_rchunks::<STRIDE>();
+    let first = first.iter().rev().zip(tables);
+    let crc = first.fold(0, |crc, (byte, table)| crc ^ table[usize::from(*byte)]);
+    strides
+        .iter()
+        .fold(crc, |crc, stride| after_stride(tables, crc, stride))
 }
 
 /// What came before stands in the first two bytes of what follows.

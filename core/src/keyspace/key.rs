@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use memchr::memchr;
+
 use super::queue::QueueName;
 use crate::id::BrandedId;
 
@@ -84,7 +86,7 @@ impl<'a> Key<'a> {
             return Some(Self::reserve(name));
         }
         let named = key.strip_prefix(QUEUE_START)?;
-        let end = named.iter().position(|&byte| byte == b'}')?;
+        let end = memchr(b'}', named)?;
         let queue = QueueName::new(&named[..end]).ok()?;
         let kind = named[end + 1..].strip_prefix(b":")?;
         match kind.strip_prefix(JOB) {

@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use memchr::memchr3;
+
 use super::key::RESERVE;
 use super::slot::slot;
 
@@ -33,8 +35,8 @@ impl<'a> QueueName<'a> {
         if name == RESERVE {
             return Err(InvalidQueue::Reserved);
         }
-        match name.iter().find(|byte| b"{}:".contains(byte)) {
-            Some(&byte) => Err(InvalidQueue::Byte(byte)),
+        match memchr3(b'{', b'}', b':', name) {
+            Some(at) => Err(InvalidQueue::Byte(name[at])),
             None => Ok(Self(name)),
         }
     }

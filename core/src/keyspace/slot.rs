@@ -1,5 +1,7 @@
 //! Which slot a key falls into.
 
+use memchr::memchr;
+
 use super::crc;
 
 /// How many slots a cluster has: a key's slot is below.
@@ -19,10 +21,9 @@ pub const SLOTS: u16 = 1 << 14;
 /// ```
 #[inline]
 pub fn hashtag(key: &[u8]) -> &[u8] {
-    let inside = key.iter().position(|&byte| byte == b'{').and_then(|open| {
+    let inside = memchr(b'{', key).and_then(|open| {
         let behind = &key[open + 1..];
-        let close = behind.iter().position(|&byte| byte == b'}')?;
-        Some(&behind[..close])
+        memchr(b'}', behind).map(|close| &behind[..close])
     });
     inside.filter(|tag| !tag.is_empty()).unwrap_or(key)
 }
