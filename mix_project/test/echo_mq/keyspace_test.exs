@@ -27,7 +27,7 @@ defmodule EchoMQ.KeyspaceTest do
             {"orders}", "a queue name must not contain '}'"},
             {"emq:orders", "a queue name must not contain ':'"},
             {:orders, "queue must be a binary"},
-            {'orders', "queue must be a binary"},
+            {~c"orders", "queue must be a binary"},
             {nil, "queue must be a binary"}
           ],
           build <- [
@@ -67,7 +67,7 @@ defmodule EchoMQ.KeyspaceTest do
 
   describe "a key that is no binary is misuse:" do
     test "nothing answers for it" do
-      for term <- [nil, :orders, 'orders', 105, <<1::1>>, {"a"}],
+      for term <- [nil, :orders, ~c"orders", 105, <<1::1>>, {"a"}],
           read <- [
             &Keyspace.slot/1,
             &Keyspace.hashtag/1,

@@ -32,7 +32,7 @@ defmodule EchoData.Conformance.Redis do
     find_client!()
     host = String.to_charlist(address.host)
     reach!(address, host)
-    {:ok, client} = :eredis.start_link(host, address.port, 0, '', :no_reconnect, @timeout_ms)
+    {:ok, client} = :eredis.start_link(host, address.port, 0, ~c"", :no_reconnect, @timeout_ms)
     redis = %__MODULE__{address: address, client: client}
     if address.password, do: authenticate!(redis, address.password)
     redis
