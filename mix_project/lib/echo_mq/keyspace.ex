@@ -22,7 +22,8 @@ defmodule EchoMQ.Keyspace do
   library keeps for itself. Any other name, and a key that is no binary, raises `ArgumentError`.
 
   Tags and slots are those of the Redis cluster specification. Every function is O(bytes of its arguments), one
-  native call; long keys and long lists leave the scheduler to their neighbours.
+  native call. A list is worked on in stretches of less than a millisecond, a key in one go, about a millisecond for
+  each MiB; either is reported to the scheduler, so that neighbours have their turn.
   """
 
   import EchoData.Argument, only: [refuse!: 3]

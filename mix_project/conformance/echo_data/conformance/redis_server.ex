@@ -99,7 +99,7 @@ defmodule EchoData.Conformance.RedisServer do
       {:ended, _said} when attempts > 1 ->
         start(executable, options, attempts - 1)
 
-      {:ended, said} ->
+      {_ended_or_late, said} ->
         {:stop, "redis-server did not start: #{said}"}
     end
   end
@@ -144,7 +144,7 @@ defmodule EchoData.Conformance.RedisServer do
     after
       max(0, deadline - System.monotonic_time(:millisecond)) ->
         Port.close(port)
-        {:ended, "not ready after #{@patience_ms} ms: #{said}"}
+        {:late, "not ready after #{@patience_ms} ms: #{said}"}
     end
   end
 
