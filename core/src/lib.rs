@@ -9,6 +9,8 @@
 //! | [`OrderedStore`] | id → value | records and timelines: newest, windows, pages, counts by time |
 //! | [`EdgeStore`] | (subject, object) → props, and back | relations: neighbours either way, degrees, pages, common neighbours |
 //! | [`Buckets`] | id → value, in buckets of time | what expires: a whole bucket at once, in O(log n) |
+//! | [`Ranked`] | (group, id) → score | rankings: the rank of a member or a score, who stands at a place, ties four ways |
+//! | [`RecordStore`] | id → value, and indexes that rank the values | records that are ranked by their fields |
 //!
 //! [`keyspace`] says which slot of a cluster a key falls into.
 //!
@@ -27,6 +29,9 @@ mod edge;
 mod index;
 mod ordered;
 mod publish;
+mod ranked;
+mod ranking;
+mod recorded;
 mod sync;
 mod table;
 mod value;
@@ -38,4 +43,10 @@ pub use closable::{Closable, Open};
 pub use edge::{Common, EdgeStore, EdgeView, HeldEdges, Links, Neighbours, Replaced};
 pub use ordered::{Held, OrderedStore, Rows, Snapshot, View};
 pub use publish::{discard, drain, Gauge, Info, Tally};
+pub use ranked::{HeldRanks, Ranked, RankedView};
+pub use ranking::{
+    Board, Condition, Contradiction, Element, Kind, Measure, Number, Order, Put, Refusal, Score,
+    Standing, Standings, Ties, When,
+};
+pub use recorded::{Candidate, HeldRecords, RankIndex, RecordStore, RecordView, Rejected};
 pub use value::{Blob, BlobRef, Boxed, SlimBlob, Value};

@@ -210,6 +210,13 @@ fn agree<V: Numbered>(view: &BucketsView<'_, V>, model: &Model, probe: u64) {
         .rev()
         .map(row::<V>)
         .eq(wanted.clone().into_iter().rev()));
+    let before = || {
+        model
+            .range(..bucket)
+            .map(|(bucket, rows)| (*bucket, rows.len()))
+    };
+    assert!(view.buckets_before(bucket).eq(before()));
+    assert!(view.buckets_before(u64::MAX).rev().eq(counts().rev()));
     assert_eq!(view.get(probe).map(V::number), wanted.get(&probe).copied());
 }
 

@@ -6,14 +6,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What every store may name. Not another store.
-const BELOW_STORES: &[&str] = &["id", "index", "publish", "table", "value"];
+const BELOW_STORES: &[&str] = &["id", "index", "publish", "ranking", "table", "value"];
 
 /// Each module of the core and the ones that it may name: those below it.
-const LAYERS: [(&str, &[&str]); 11] = [
+const LAYERS: [(&str, &[&str]); 14] = [
     ("ordered", BELOW_STORES),
     ("edge", BELOW_STORES),
     ("buckets", BELOW_STORES),
     ("table", &["index", "publish", "value"]),
+    ("ranked", BELOW_STORES),
+    ("recorded", BELOW_STORES),
+    ("ranking", &["index", "publish", "value"]),
     ("index", &["publish", "value"]),
     ("value", &["publish"]),
     ("closable", &["publish", "sync"]),

@@ -35,6 +35,12 @@ defmodule EchoData.Bench do
   def row(what, peer, ours, options \\ []) do
     {timing, options} = Keyword.split(options, [:rounds, :round_ns])
     [peer, ours] = Race.run([peer, ours], Keyword.merge(@timing, timing))
+    laps(what, peer, ours, options)
+  end
+
+  @doc "Prints the row of laps that were measured already, with the options of `row/4` but for the rounds."
+  @spec laps(String.t(), Race.laps(), Race.laps(), keyword) :: :ok
+  def laps(what, peer, ours, options \\ []) do
     spreads = for laps <- [peer, ours], do: laps |> Race.spread(options[:units] || 1) |> spread()
     line([what | spreads] ++ verdict(Race.ratio(peer, ours), options[:target]))
   end

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use echo_data_core::id::{self, snowflake, GateError, Namespace};
+use echo_data_core::id::{self, snowflake, BrandedId, GateError, Namespace};
 use rustler::types::atom;
 use rustler::{Binary, Term};
 
@@ -19,12 +19,25 @@ pub(crate) fn gate(id: Term<'_>, namespace: Namespace) -> Result<u64, GateError>
     id::gate(&id, namespace)
 }
 
+/// The key of an id of any namespace, or of a snowflake in the place of one.
+#[inline]
+pub(crate) fn any_key(id: Term<'_>) -> Result<u64, GateError> {
+    match Binary::from_term(id) {
+        Ok(text) => BrandedId::parse(&text)
+            .map(BrandedId::snowflake)
+            .map_err(|_| GateError::Invalid),
+        Err(_) => snowflake_of(id).ok_or(GateError::Invalid),
+    }
+}
+
 /// The snowflake that a caller states in the place of an id.
 pub(crate) fn decode_snowflake(term: Term<'_>) -> Result<u64, Refusal> {
-    term.decode()
-        .ok()
-        .filter(|&key| key <= snowflake::MAX)
+    snowflake_of(term)
         .ok_or_else(|| Refusal::Misuse("snowflake must be an integer in 0..2^63-1".into()))
+}
+
+fn snowflake_of(term: Term<'_>) -> Option<u64> {
+    term.decode().ok().filter(|&key| key <= snowflake::MAX)
 }
 
 /// The keys from `low` on and below `high`.

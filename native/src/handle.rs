@@ -87,7 +87,7 @@ impl<K: Kind> Handle<K> {
         access: Access,
         words: Vec<u64>,
     ) -> Result<Ref<Self>, Refusal> {
-        let store = K::new_store();
+        let store = K::new_store(&rule);
         let owner = env.pid();
         let live = Live {
             gauge: K::gauge(&store),

@@ -10,14 +10,18 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use rustler::codegen_runtime::{handle_nif_result, ErlNifEnv, ErlNifTerm};
 use rustler::{Env, NifResult, Term};
 
-/// Registers `$function` as the NIF `$name` with `$arity` arguments.
+/// Registers `$function` as the NIF `$name` with `$arity` arguments, on normal schedulers or where it is
+/// said.
 macro_rules! hot_nif {
     ($name:expr, $arity:literal, $function:expr) => {
+        $crate::hot::hot_nif!($name, $arity, $function, Normal);
+    };
+    ($name:expr, $arity:literal, $function:expr, $schedulers:ident) => {
         rustler::codegen_runtime::inventory::submit! {
             rustler::Nif {
                 name: concat!($name, "\0").as_ptr().cast(),
                 arity: $arity,
-                flags: rustler::SchedulerFlags::Normal as rustler::codegen_runtime::c_uint,
+                flags: rustler::SchedulerFlags::$schedulers as rustler::codegen_runtime::c_uint,
                 raw_func: {
                     #[allow(unsafe_code)] // what the VM calls
                     unsafe extern "C" fn entry(

@@ -27,7 +27,7 @@ pub(crate) trait Kind: Sized + 'static {
     /// A moment of a store, for one call.
     type View<'a>;
 
-    fn new_store() -> Self::Store;
+    fn new_store(rule: &Self::Rule) -> Self::Store;
     fn view(store: &Self::Store) -> Self::View<'_>;
     fn hold(store: &Self::Store) -> Self::Held;
     fn at<'a>(store: &'a Self::Store, held: &'a Self::Held) -> Option<Self::View<'a>>;
@@ -45,7 +45,8 @@ pub(crate) trait Kind: Sized + 'static {
 macro_rules! kind {
     (
         $kind:ident, $what:literal, $name:literal,
-        rule: $rule:ty, store: $store:ty, held: $held:ty, view: $view:ident<$value:ty>
+        rule: $rule:ty, store: $store:ty, held: $held:ty, view: $view:ident<$value:ty>,
+        new: $new:expr
     ) => {
         impl $crate::kind::Kind for $kind {
             const WHAT: &'static str = $what;
@@ -63,8 +64,9 @@ macro_rules! kind {
             type Held = $held;
             type View<'a> = $view<'a, $value>;
 
-            fn new_store() -> $store {
-                <$store>::new()
+            fn new_store(rule: &$rule) -> $store {
+                let new: fn(&$rule) -> $store = $new;
+                new(rule)
             }
 
             #[inline]

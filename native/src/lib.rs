@@ -7,15 +7,18 @@ mod base62;
 mod batch;
 mod bounds;
 mod branded_id;
+mod buckets;
 mod edge_store;
 mod edges;
 mod error;
 mod handle;
 mod hot;
+mod keyed;
 mod keyspace;
 mod kind;
 mod links;
 mod lookup;
+mod moment;
 mod neighbours;
 mod ordered;
 mod property_store;
@@ -38,5 +41,8 @@ static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 rustler::init!("Elixir.EchoData.Native", load = load);
 
 fn load(env: rustler::Env<'_>, _info: rustler::Term<'_>) -> bool {
-    term::open_type(env) && ordered::open_types(env) && links::open_types(env)
+    term::open_type(env)
+        && keyed::open_types::<ordered::Ordered>(env)
+        && keyed::open_types::<buckets::Bucketed>(env)
+        && links::open_types(env)
 }

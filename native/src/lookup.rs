@@ -3,10 +3,10 @@
 use echo_data_core::View;
 use rustler::{Encoder, Env, Term};
 
-use crate::handle::Handle;
-use crate::ordered::{Found, Ordered};
+use crate::handle::{Found, Handle};
+use crate::keyed::Keyed;
+use crate::moment::Moment;
 use crate::refusal::Refusal;
-use crate::resource::Ref;
 use crate::term::{self, Value};
 use crate::timeslice::Timeslice;
 use crate::{atoms, rows};
@@ -16,44 +16,40 @@ const STRIDE: usize = 256;
 
 /// Answers `{:ok, [{id, value}]}` for the ids that are there, in their order, or `{:more, continuation}`
 /// for [`proceed`]. All rows are of one moment, however many calls it takes.
-pub(crate) fn find<'a>(env: Env<'a>, store: Found<'_>, ids: Term<'a>) -> Result<Term<'a>, Refusal> {
+pub(crate) fn find<'a, K: Keyed>(
+    env: Env<'a>,
+    store: Found<'_, K>,
+    ids: Term<'a>,
+) -> Result<Term<'a>, Refusal> {
     let timeslice = Timeslice::begin();
     let mut lookup = Lookup::new(env, ids);
     let keys = lookup.next_keys(&store)?;
     if lookup.is_done() {
         store.read(env, |view| {
-            lookup.add(env, &view, &keys);
+            lookup.add(env, K::rows(&view), &keys);
             Ok(())
         })?;
         timeslice.end(env);
         return Ok(lookup.finish(env));
     }
-    let held = store.hold(env)?;
-    let ours = held.is_some();
-    let moment = held.unwrap_or_else(|| store.keep());
-    let mut lookup = Lookup::new(env, ids);
-    lookup.step(env, &moment)?;
-    Ok(lookup.answer(env, &moment, ours))
+    Lookup::new(env, ids).go_on(env, &Moment::of(env, store)?)
 }
 
 /// Goes on with lookups where the last call left them.
-pub(crate) fn proceed<'a>(env: Env<'a>, continuation: Term<'a>) -> Result<Term<'a>, Refusal> {
-    let (moment, ours, position, rest, rows): (Term<'a>, _, _, _, _) =
+pub(crate) fn proceed<'a, K: Keyed>(
+    env: Env<'a>,
+    continuation: Term<'a>,
+) -> Result<Term<'a>, Refusal> {
+    let (moment, position, rest, rows): (Term<'a>, _, _, _) =
         continuation.decode().map_err(Refusal::Native)?;
-    let moment = Ref::from_term(moment).ok_or(Refusal::Native(rustler::Error::BadArg))?;
-    let mut lookup = Lookup {
+    let moment = Moment::<K>::from_term(moment).ok_or(Refusal::Native(rustler::Error::BadArg))?;
+    let lookup = Lookup {
         position,
         rest,
         ids: Vec::new(),
         rows,
     };
-    let stepped = lookup.step(env, &moment);
-    // The caller's heap has a reference to the moment, and would keep it until it is collected.
-    if ours && (stepped.is_err() || lookup.is_done()) {
-        moment.close();
-    }
-    stepped?;
-    Ok(lookup.answer(env, &moment, ours))
+    lookup.go_on(env, &moment)
 }
 
 struct Lookup<'a> {
@@ -81,13 +77,23 @@ impl<'a> Lookup<'a> {
         self.rest.is_empty_list()
     }
 
+    /// One call's part of the lookups.
+    fn go_on<K: Keyed>(mut self, env: Env<'a>, moment: &Moment<K>) -> Result<Term<'a>, Refusal> {
+        let stepped = self.step(env, moment);
+        if stepped.is_err() || self.is_done() {
+            moment.end();
+        }
+        stepped?;
+        Ok(self.answer(env, moment))
+    }
+
     /// Looks ids up until there are no more or the time ends.
-    fn step(&mut self, env: Env<'a>, moment: &Handle<Ordered>) -> Result<(), Refusal> {
+    fn step<K: Keyed>(&mut self, env: Env<'a>, moment: &Handle<K>) -> Result<(), Refusal> {
         let timeslice = Timeslice::begin();
         moment.read(env, |view| {
             while !self.is_done() && !timeslice.is_spent() {
                 let keys = self.next_keys(moment)?;
-                self.add(env, &view, &keys);
+                self.add(env, K::rows(&view), &keys);
             }
             Ok(())
         })?;
@@ -96,7 +102,7 @@ impl<'a> Lookup<'a> {
     }
 
     /// Reads up to [`STRIDE`] ids, and answers their keys.
-    fn next_keys(&mut self, handle: &Handle<Ordered>) -> Result<Vec<u64>, Refusal> {
+    fn next_keys<K: Keyed>(&mut self, handle: &Handle<K>) -> Result<Vec<u64>, Refusal> {
         self.ids.clear();
         let mut keys = Vec::new();
         while keys.len() < STRIDE && !self.is_done() {
@@ -120,11 +126,11 @@ impl<'a> Lookup<'a> {
         });
     }
 
-    fn answer(self, env: Env<'a>, moment: &Ref<Handle<Ordered>>, ours: bool) -> Term<'a> {
+    fn answer<K: Keyed>(self, env: Env<'a>, moment: &Moment<K>) -> Term<'a> {
         if self.is_done() {
             return self.finish(env);
         }
-        let continuation = (moment, ours, self.position, self.rest, self.rows);
+        let continuation = (moment, self.position, self.rest, self.rows);
         (atoms::more(), continuation).encode(env)
     }
 

@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use echo_data_core::id::Namespace;
 use echo_data_core::{EdgeView, Links};
 use rustler::{Env, Term};
 
 use crate::props::{self, Props, PropsRef};
 use crate::relation::{Relation, Rule};
-use crate::rows::Table;
+use crate::rows::{self, Table};
 
 macro_rules! neighbours {
     ($(#[doc = $doc:literal])+ $table:ident, $from:literal, $walk:ident, $namespace:ident) => {
@@ -26,8 +25,9 @@ macro_rules! neighbours {
                 view.$walk(self.0).range(keys)
             }
 
-            fn namespace(rule: &Rule) -> Namespace {
-                rule.$namespace
+            #[inline]
+            fn id<'a>(env: Env<'a>, rule: &Rule, key: u64) -> Term<'a> {
+                rows::branded(env, rule.$namespace, key)
             }
 
             #[inline]

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use echo_data_core::{Boxed, OrderedStore};
 use rustler::Term;
 
+use crate::buckets::Bucketed;
 use crate::handle::Handle;
 use crate::kind::Kind;
 use crate::ordered::Ordered;
@@ -18,6 +19,7 @@ use crate::resource::{self, Ref};
 pub(crate) enum Entry {
     Ordered(Ref<Handle<Ordered>>),
     Relation(Ref<Handle<Relation>>),
+    Bucketed(Ref<Handle<Bucketed>>),
 }
 
 impl Entry {
@@ -25,14 +27,20 @@ impl Entry {
         match self {
             Self::Ordered(_) => Ordered::WHAT,
             Self::Relation(_) => Relation::WHAT,
+            Self::Bucketed(_) => Bucketed::WHAT,
         }
     }
 }
 
 /// What kind of store a reference refers to, if any.
 pub(crate) fn what(reference: Term<'_>) -> Option<&'static str> {
-    let ordered = resource::find::<Handle<Ordered>>(reference).map(|_| Ordered::WHAT);
-    ordered.or_else(|| resource::find::<Handle<Relation>>(reference).map(|_| Relation::WHAT))
+    what_of::<Ordered>(reference)
+        .or_else(|| what_of::<Relation>(reference))
+        .or_else(|| what_of::<Bucketed>(reference))
+}
+
+fn what_of<K: Kind>(reference: Term<'_>) -> Option<&'static str> {
+    resource::find::<Handle<K>>(reference).map(|_| K::WHAT)
 }
 
 /// Handles under the word of a registered name or of a local pid. Atoms and pids of this VM are words

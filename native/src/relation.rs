@@ -12,11 +12,10 @@ use crate::handle::{self, Handle};
 use crate::hot::hot_nif;
 use crate::kind::kind;
 use crate::neighbours::{From, To};
-use crate::ordered::found_or_not;
 use crate::props::{self, Props};
 use crate::refusal::answer;
 use crate::rows::{self, Listing, Table};
-use crate::store::store_nifs;
+use crate::store::{found_or_not, store_nifs};
 use crate::{atoms, base62, term};
 
 /// The kind of stores of edges between ids of two namespaces.
@@ -26,7 +25,8 @@ pub(crate) type Found<'a> = handle::Found<'a, Relation>;
 
 kind!(
     Relation, "an edge store or a hierarchy", c"echo_data_relation",
-    rule: Rule, store: EdgeStore<Props>, held: HeldEdges<Props>, view: EdgeView<Props>
+    rule: Rule, store: EdgeStore<Props>, held: HeldEdges<Props>, view: EdgeView<Props>,
+    new: |_| EdgeStore::new()
 );
 
 store_nifs!(Relation, "relation");

@@ -6,10 +6,10 @@ use echo_data_core::id::{BrandedId, Namespace};
 use rustler::{Encoder, Env, NifUnitEnum, Term};
 use smallvec::SmallVec;
 
-use crate::handle::{Found, Handle};
+use crate::handle::Found;
 use crate::kind::Kind;
+use crate::moment::Moment;
 use crate::refusal::Refusal;
-use crate::resource::Ref;
 use crate::timeslice::Timeslice;
 use crate::{atoms, base62, term};
 
@@ -33,6 +33,8 @@ pub(crate) enum Order {
 
 pub(crate) type ViewOf<'v, T> = <<T as Table>::Kind as Kind>::View<'v>;
 
+pub(crate) type RuleOf<T> = <<T as Table>::Kind as Kind>::Rule;
+
 /// Rows of a store under ascending keys.
 pub(crate) trait Table: Copy {
     type Kind: Kind;
@@ -42,8 +44,8 @@ pub(crate) trait Table: Copy {
     /// The rows with keys in a range, from either end.
     fn rows<'v>(self, view: &'v ViewOf<'_, Self>, keys: Range<u64>) -> Self::Rows<'v>;
 
-    /// The namespace of the ids that the keys stand for.
-    fn namespace(rule: &<Self::Kind as Kind>::Rule) -> Namespace;
+    /// How a key is told to the caller.
+    fn id<'a>(env: Env<'a>, rule: &RuleOf<Self>, key: u64) -> Term<'a>;
 
     fn decode<'a>(env: Env<'a>, value: Self::Value<'_>) -> Term<'a>;
 
@@ -71,19 +73,20 @@ pub(crate) fn list<'a, T: Table>(
     listing: Listing,
     find: impl Fn(&ViewOf<'_, T>) -> Range<u64>,
 ) -> Result<Term<'a>, Refusal> {
-    let namespace = T::namespace(store.rule());
+    let rule = store.rule();
     let short = store.read(env, |view| {
         let rows = table.rows(&view, find(&view));
         let count = rows.len().min(listing.limit);
         Ok((count <= SHORT).then(|| {
             let timeslice = (count > FEW).then(Timeslice::begin);
-            let row = |(key, value)| row::<T>(env, namespace, key, value, listing.values);
-            let rows: SmallVec<[Term<'a>; SHORT]> = match listing.order {
-                Order::Asc => rows.take(count).map(row).collect(),
-                Order::Desc => rows.rev().take(count).map(row).collect(),
-            };
+            let row = |(key, value)| row::<T>(env, rule, key, value, listing.values);
+            let mut listed = SmallVec::<[Term<'a>; FEW]>::new();
+            match listing.order {
+                Order::Asc => listed.extend(rows.take(count).map(row)),
+                Order::Desc => listed.extend(rows.rev().take(count).map(row)),
+            }
             let prepend = |list, &row| term::cell(env, row, list);
-            let list = rows.iter().rev().fold(nil(env), prepend);
+            let list = listed.iter().rev().fold(nil(env), prepend);
             if let Some(timeslice) = timeslice {
                 timeslice.end(env);
             }
@@ -93,9 +96,7 @@ pub(crate) fn list<'a, T: Table>(
     if let Some(rows) = short {
         return Ok(term::pair(env, atoms::ok().to_term(env), rows));
     }
-    let held = store.hold(env)?;
-    let ours = held.is_some();
-    let moment = held.unwrap_or_else(|| store.keep());
+    let moment = Moment::of(env, store)?;
     let keys = moment.read(env, |view| {
         let keys = find(&view);
         Ok(first_of(table.rows(&view, keys.clone()), keys, listing))
@@ -106,7 +107,6 @@ pub(crate) fn list<'a, T: Table>(
         keys,
         order: listing.order,
         values: listing.values,
-        ours,
     };
     scan.step(env, nil(env))
 }
@@ -138,26 +138,22 @@ pub(crate) fn proceed<'a, T: Table>(
 /// A listing in several calls. It is made from its end, so that every call puts its rows in front of the
 /// list that the calls before it made.
 struct Scan<T: Table> {
-    moment: Ref<Handle<T::Kind>>,
+    moment: Moment<T::Kind>,
     table: T,
     keys: Range<u64>,
     order: Order,
     values: bool,
-    /// Whether the moment is held for this listing alone.
-    ours: bool,
 }
 
 impl<T: Table> Scan<T> {
     fn decode(continuation: Term<'_>) -> Option<(Self, Term<'_>)> {
-        let (moment, table, (start, end), order, values, ours, rows) =
-            continuation.decode().ok()?;
+        let (moment, table, (start, end), order, values, rows) = continuation.decode().ok()?;
         let scan = Self {
-            moment: Ref::from_term(moment)?,
+            moment: Moment::from_term(moment)?,
             table: T::numbered(table),
             keys: start..end,
             order,
             values,
-            ours,
         };
         Some((scan, rows))
     }
@@ -165,22 +161,13 @@ impl<T: Table> Scan<T> {
     fn encode<'a>(&self, env: Env<'a>, rows: Term<'a>) -> Term<'a> {
         let keys = (self.keys.start, self.keys.end);
         let (table, order) = (self.table.number(), self.order);
-        (
-            &self.moment,
-            table,
-            keys,
-            order,
-            self.values,
-            self.ours,
-            rows,
-        )
-            .encode(env)
+        (&self.moment, table, keys, order, self.values, rows).encode(env)
     }
 
     /// Lists rows until there are no more or the time ends.
     fn step<'a>(mut self, env: Env<'a>, mut list: Term<'a>) -> Result<Term<'a>, Refusal> {
         let timeslice = Timeslice::begin();
-        let namespace = T::namespace(self.moment.rule());
+        let rule = self.moment.rule();
         let done = self.moment.read(env, |view| {
             let mut rows = self.table.rows(&view, self.keys.clone());
             while rows.len() > 0 && !timeslice.is_spent() {
@@ -194,16 +181,15 @@ impl<T: Table> Scan<T> {
                         Order::Asc => self.keys.end = key,
                         Order::Desc => self.keys.start = key + 1,
                     }
-                    let row = row::<T>(env, namespace, key, value, self.values);
+                    let row = row::<T>(env, rule, key, value, self.values);
                     list = term::cell(env, row, list);
                 }
             }
             Ok(rows.len() == 0)
         });
         timeslice.end(env);
-        // The caller's heap has a reference to the moment, and would keep it until it is collected.
-        if self.ours && !matches!(done, Ok(false)) {
-            self.moment.close();
+        if !matches!(done, Ok(false)) {
+            self.moment.end();
         }
         Ok(match done? {
             true => term::pair(env, atoms::ok().to_term(env), list),
@@ -216,12 +202,12 @@ impl<T: Table> Scan<T> {
 #[inline]
 fn row<'a, T: Table>(
     env: Env<'a>,
-    namespace: Namespace,
+    rule: &RuleOf<T>,
     key: u64,
     value: T::Value<'_>,
     values: bool,
 ) -> Term<'a> {
-    let id = branded(env, namespace, key);
+    let id = T::id(env, rule, key);
     match values {
         true => term::pair(env, id, T::decode(env, value)),
         false => id,

@@ -4,10 +4,10 @@ use echo_data_core::Tally;
 use rustler::types::atom;
 use rustler::{Atom, Encoder, Env, NifResult, Term};
 
-use crate::atoms;
 use crate::handle::{self, Found};
 use crate::kind::Kind;
 use crate::refusal::{answer, Refusal};
+use crate::{atoms, term};
 
 /// Registers these NIFs for a kind, under names that begin with `$prefix`.
 macro_rules! store_nifs {
@@ -71,6 +71,14 @@ pub(crate) fn close<'a, K: Kind>(env: Env<'a>, [store]: [Term<'a>; 1]) -> NifRes
 fn drain() -> Atom {
     echo_data_core::drain();
     atoms::ok()
+}
+
+/// `{:ok, value}` or `{:error, :not_found}`.
+pub(crate) fn found_or_not<'a>(env: Env<'a>, value: Option<Term<'a>>) -> Term<'a> {
+    match value {
+        Some(value) => term::pair(env, atoms::ok().to_term(env), value),
+        None => (atoms::error(), atoms::not_found()).encode(env),
+    }
 }
 
 fn describe<'a>(env: Env<'a>, memory: Tally, more: &[(Atom, u64)]) -> Result<Term<'a>, Refusal> {

@@ -186,10 +186,24 @@ impl<V: Value> BucketsView<'_, V> {
     /// The buckets that have entries, each with their number, in the order of time, from either end.
     /// O(log n) a bucket.
     pub fn buckets(&self) -> BucketCounts<'_, V> {
+        self.counts_to(self.rows.len())
+    }
+
+    /// As [`buckets`](Self::buckets), of those before `bucket`: to go on where a walk from the newest was
+    /// broken off.
+    pub fn buckets_before(&self, bucket: u64) -> BucketCounts<'_, V> {
+        self.counts_to(match self.width.ids(bucket) {
+            Some(ids) => self.rows.rank(*ids.start()),
+            None => self.rows.len(),
+        })
+    }
+
+    /// The buckets of the entries below a position.
+    fn counts_to(&self, end: usize) -> BucketCounts<'_, V> {
         BucketCounts {
             rows: &self.rows,
             width: self.width,
-            positions: 0..self.rows.len(),
+            positions: 0..end,
         }
     }
 

@@ -91,7 +91,7 @@ impl BucketWidth {
     }
 
     /// Every number that is an id of `bucket`, or `None` when its ids are beyond all numbers.
-    pub(super) fn ids(self, bucket: u64) -> Option<RangeInclusive<u64>> {
+    pub fn ids(self, bucket: u64) -> Option<RangeInclusive<u64>> {
         let first = bucket.checked_mul(1 << self.shift())?;
         Some(first..=first | ((1 << self.shift()) - 1))
     }

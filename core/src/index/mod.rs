@@ -191,4 +191,6 @@ roots_of_tuples! {
     (K0 S0 0);
     (K0 S0 0, K1 S1 1);
     (K0 S0 0, K1 S1 1, K2 S2 2);
+    (K0 S0 0, K1 S1 1, K2 S2 2, K3 S3 3);
+    (K0 S0 0, K1 S1 1, K2 S2 2, K3 S3 3, K4 S4 4, K5 S5 5);
 }

@@ -138,6 +138,18 @@ impl<K: Key, S: Slot> Root<K, S> {
         )
     }
 
+    /// The first entry at or after `key`. O(log n).
+    #[inline]
+    pub(crate) fn first_from(&self, key: &K) -> Option<(&K, &S)> {
+        let (leaf, start) =
+            self.descend(|inner, _| inner.child_of(key), |leaf, start| (leaf, start))?;
+        let at = leaf.search(key).unwrap_or_else(|at| at);
+        match leaf.keys().get(at) {
+            Some(found) => Some((found, &leaf.slots()[at])),
+            None => self.select(start + at),
+        }
+    }
+
     /// The positions of the keys in `range`; empty when the range is inverted. O(log n).
     pub(crate) fn positions(&self, range: impl RangeBounds<K>) -> Range<usize> {
         let start = match range.start_bound() {

@@ -134,6 +134,8 @@ fn assert_reads(index: &Index, model: &Model, probe: u64, other: u64) {
     );
     assert_eq!(index.rank(&probe), model.range(..probe).count());
     assert_eq!(index.rank_after(&probe), model.range(..=probe).count());
+    let from = index.first_from(&probe).map(|(key, slot)| (*key, slot.0));
+    assert_eq!(from, model.range(probe..).next().map(|(&k, &v)| (k, v)));
     let at = probe as usize % (model.len() + 2);
     let selected = index.select(at).map(|(key, slot)| (*key, slot.0));
     assert_eq!(selected, model.iter().nth(at).map(|(&k, &v)| (k, v)));
@@ -176,6 +178,8 @@ enum Op {
     Insert(u64, u64),
     Append(u64, u64),
     Remove(u64),
+    /// From one key to another, in one publication.
+    Move(u64, u64),
     Batch(Vec<(u64, Option<u64>)>),
     Cut(Range<u64>),
     Abandon(u64),
@@ -189,6 +193,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         6 => (key.clone(), any::<u64>()).prop_map(|(k, v)| Op::Insert(k, v)),
         6 => (1..3_u64, any::<u64>()).prop_map(|(k, v)| Op::Append(k, v)),
         6 => key.clone().prop_map(Op::Remove),
+        3 => (key.clone(), key.clone()).prop_map(|(from, to)| Op::Move(from, to)),
         2 => prop::collection::vec((key.clone(), any::<Option<u64>>()), 0..60).prop_map(Op::Batch),
         1 => (key.clone(), 0..60_u64).prop_map(|(low, n)| Op::Cut(low..low + n)),
         1 => key.clone().prop_map(Op::Abandon),
@@ -217,6 +222,17 @@ impl Subject {
                     .store
                     .update(|edit, (index,)| Outcome::Publish(index.remove(edit, &key)));
                 assert_eq!(old.map(|slot| slot.0), self.model.remove(&key));
+            }
+            Op::Move(from, to) => {
+                self.store.update(|edit, (index,)| {
+                    if let Some(slot) = index.remove(edit, &from) {
+                        index.insert(edit, to, slot);
+                    }
+                    Outcome::Publish(())
+                });
+                if let Some(value) = self.model.remove(&from) {
+                    self.model.insert(to, value);
+                }
             }
             Op::Batch(changes) => self.batch(&changes),
             Op::Cut(range) => {

@@ -3,15 +3,19 @@ defmodule EchoData.Demo do
   Questions about a git history, answered by EchoData and by the ETS modules that it stands in for.
 
   Every commit since 2024 is kept as a record under an id of its commit time, in a property store and in a
-  timeline of both kinds. All are asked the same; the demo fails unless the answers are equal, and prints
-  how long each took.
+  timeline of both kinds, and in buckets of a week that expire; which author touched which file in an edge
+  store, and which commit came from which as edges. All are asked the same; the demo fails unless the answers
+  are equal, and prints how long each took.
   """
 
-  alias EchoData.Demo.{Failed, History, Mint, Progress, Questions, Stores, Table, Taste}
+  alias EchoData.Demo.{Changes, Failed, History, Mint, Progress, Table, Taste, Weeks}
+  alias EchoData.Demo.{Questions, RelationQuestions, Relations, Stores}
   alias EchoData.Timeline
   alias EchoData.Twin.Race
 
   @type options :: [seed: integer, rounds: pos_integer, round_ns: non_neg_integer]
+
+  @files 10
 
   @doc """
   Runs the demo on the repository that `path` is in.
@@ -28,9 +32,15 @@ defmodule EchoData.Demo do
     stores = Stores.open()
     loaded = load(stores, path)
     matter = Questions.subject_matter(stores, seed)
+    relations = Relations.open()
+    related = relate(relations, path)
     show_answers(stores, matter)
-    lines = ask_all(Questions.all(matter), stores, Keyword.delete(options, :seed))
-    show_times(loaded, lines)
+    show_files(RelationQuestions.most_touched(relations, related, @files))
+    questions = Questions.all(matter) ++ RelationQuestions.all(relations, related)
+    pairs = Map.merge(stores, relations)
+    lines = ask_all(questions, pairs, Keyword.delete(options, :seed))
+    show_times(loaded, related, lines)
+    Weeks.show(stores, Keyword.delete(options, :seed))
     IO.puts("The answers of both are equal. The ids to look up come from seed #{seed}.")
   end
 
@@ -61,6 +71,12 @@ defmodule EchoData.Demo do
     loaded
   end
 
+  defp relate(relations, path) do
+    changes = path |> Changes.stream!() |> Mint.stamp()
+    text = &"reading the changes: #{Table.number(&1)} commits"
+    Relations.load(relations, Progress.watch(changes, text))
+  end
+
   defp read(0), do: "reading the history"
   defp read(count), do: "reading the history: #{Table.number(count)} commits"
 
@@ -70,7 +86,12 @@ defmodule EchoData.Demo do
     |> Enum.map(&{&1.kind, ask(&1, stores[&1.kind], timing)})
   end
 
-  defp ask(question, pair, timing) do
+  @doc """
+  The line of a question: its title, the commits that it is about, the nanoseconds of both subjects. The timing
+  is as `EchoData.Twin.Race.run/2` takes it.
+  """
+  @spec ask(Questions.t(), Stores.pair(), keyword) :: Table.line()
+  def ask(question, pair, timing) do
     rows = question.rows.(agreed!(question, pair))
     asks = for {module, store} <- pair, do: fn -> question.ask.(module, store) end
     [ets, ours] = asks |> Race.run(timing) |> Enum.map(&Race.spread(&1).median)
@@ -83,14 +104,31 @@ defmodule EchoData.Demo do
     IO.puts("Commits per month\n\n" <> Taste.months(months, counts))
   end
 
-  defp show_times(loaded, lines) do
+  defp show_files([]), do: :ok
+
+  defp show_files(files),
+    do: IO.puts("Files of most authors\n\n" <> Taste.files(files))
+
+  defp show_times(loaded, related, lines) do
     Enum.each([:property_store, :timeline], fn kind ->
-      [ets, ours] = loaded.took[kind]
-      load = {"put, one by one", loaded.rows, {ets, ours}}
-      IO.puts(Table.section(kind(kind), [load | for({^kind, line} <- lines, do: line)]))
+      show_times(kind, "put, one by one", loaded.rows, loaded.took[kind], lines)
     end)
+
+    Enum.each([:edge_store, :edges], fn kind ->
+      show_times(kind, "link, one by one", related.rows[kind], related.took[kind], lines)
+    end)
+  end
+
+  defp show_times(_kind, _load, 0, _took, _lines), do: :ok
+
+  defp show_times(kind, load, rows, [ets, ours], lines) do
+    lines = [{load, rows, {ets, ours}} | for({^kind, line} <- lines, do: line)]
+    IO.puts(Table.section(kind(kind), lines))
   end
 
   defp kind(:property_store), do: "property store"
   defp kind(:timeline), do: "timeline"
+  defp kind(:edge_store), do: "edge store: who touched what"
+  defp kind(:edges), do: "edges: what came from what"
+  defp kind(:buckets), do: "weekly buckets"
 end

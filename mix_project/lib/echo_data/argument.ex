@@ -12,8 +12,12 @@ defmodule EchoData.Argument do
 
   @doc "Raises unless `n` is a positive integer."
   @spec count!(term) :: pos_integer
-  def count!(n) when is_integer(n) and n > 0, do: n
-  def count!(n), do: refuse!("n", "a positive integer", n)
+  def count!(n), do: positive!("n", n)
+
+  @doc "Raises unless the argument is a positive integer."
+  @spec positive!(String.t(), term) :: pos_integer
+  def positive!(_name, number) when is_integer(number) and number > 0, do: number
+  def positive!(name, other), do: refuse!(name, "a positive integer", other)
 
   @doc "Raises unless the limit is a positive integer or `:all`."
   @spec limit!(term) :: pos_integer | :all

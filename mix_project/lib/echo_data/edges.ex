@@ -133,11 +133,21 @@ defmodule EchoData.Edges do
 
   @doc "How many children a parent has. O(log n), whatever their number."
   @spec count_children(source, BrandedId.t()) :: non_neg_integer
-  def count_children(source, parent), do: count(source, :from, parent)
+  def count_children(%{ref: ref} = source, parent) do
+    case Native.relation_degree(ref, :from, parent) do
+      {:ok, count} -> count
+      refused -> refused!(refused, source, parent: parent)
+    end
+  end
 
   @doc "How many parents a child has. O(log n), whatever their number."
   @spec count_parents(source, BrandedId.t()) :: non_neg_integer
-  def count_parents(source, child), do: count(source, :to, child)
+  def count_parents(%{ref: ref} = source, child) do
+    case Native.relation_degree(ref, :to, child) do
+      {:ok, count} -> count
+      refused -> refused!(refused, source, child: child)
+    end
+  end
 
   @doc "How many edges there are. O(1)."
   @spec size(source) :: non_neg_integer
@@ -159,48 +169,40 @@ defmodule EchoData.Edges do
   defp page(%{ref: ref} = source, walk, id, cursor, n) do
     case Relation.page(ref, walk, id, :asc, cursor, count!(n), true) do
       {:ok, rows} -> rows
-      refused when cursor == nil -> gated!(refused, source, walk, id)
-      refused when walk == :from -> gated!(refused, source, id, cursor)
-      refused -> gated!(refused, source, cursor, id)
+      refused when walk == :from -> refused!(refused, source, parent: id, child: cursor)
+      refused -> refused!(refused, source, child: id, parent: cursor)
     end
   end
 
-  defp count(%{ref: ref} = source, walk, id) do
-    case Native.relation_degree(ref, walk, id) do
-      {:ok, count} -> count
-      refused -> gated!(refused, source, walk, id)
-    end
-  end
-
-  # What was refused for its ids raises, and names the one that is wrong.
   defp gated!({:error, :not_found}, _source, _parent, _child), do: :error
 
-  defp gated!({:error, _reason}, source, walk, id) when walk in [:from, :to] do
-    {parent_ns, child_ns} = namespaces(source)
-    refuse_id!(if(walk == :from, do: parent_ns, else: child_ns), id)
-  end
-
-  defp gated!({:error, _reason}, source, parent, child) do
-    {parent_ns, child_ns} = namespaces(source)
-
-    case Bcs.gate(parent, parent_ns) do
-      {:ok, _snowflake} -> refuse_id!(child_ns, child)
-      {:error, _reason} -> refuse_id!(parent_ns, parent)
-    end
-  end
+  defp gated!({:error, _reason} = refused, source, parent, child),
+    do: refused!(refused, source, parent: parent, child: child)
 
   defp gated!(answer, _source, _parent, _child), do: open!(answer)
 
-  @spec refuse_id!(BrandedId.namespace(), term) :: no_return
-  defp refuse_id!(namespace, id), do: refuse!("id", "an id of namespace #{namespace}", id)
+  # Names the first of the ids that is wrong.
+  @spec refused!(term, source, parent: term, child: term) :: no_return
+  defp refused!(:closed, _source, _ids), do: closed!()
+
+  defp refused!({:error, _reason}, source, ids) do
+    {parent_ns, child_ns} = namespaces(source)
+    namespaces = %{parent: parent_ns, child: child_ns}
+    wrong? = fn {place, id} -> not match?({:ok, _}, Bcs.gate(id, namespaces[place])) end
+    {place, id} = Enum.find(ids, wrong?)
+    refuse!("id", "an id of namespace #{namespaces[place]}", id)
+  end
 
   defp namespaces(%{ref: ref}) do
     {_relation, parent_ns, child_ns} = Native.relation_rule(ref)
     {parent_ns, child_ns}
   end
 
-  defp open!(:closed), do: raise(ArgumentError, "the store is closed")
+  defp open!(:closed), do: closed!()
   defp open!(answer), do: answer
+
+  @spec closed!() :: no_return
+  defp closed!, do: raise(ArgumentError, "the store is closed")
 
   defimpl Inspect do
     alias EchoData.{Native, Relation}

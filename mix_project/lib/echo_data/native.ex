@@ -21,6 +21,11 @@ defmodule EchoData.Native do
 
   @type refused :: {:error, :namespace | :invalid} | :closed
   @type refused_at :: {:error, {:namespace | :invalid, non_neg_integer}} | :closed
+  @type walked :: {:ok, list | non_neg_integer} | {:more, term} | :closed
+
+  @typedoc "An id of any namespace, or its snowflake."
+  @type key :: term
+
   @type listed :: {:ok, list} | {:more, term} | refused
 
   def load, do: :erlang.load_nif(EchoData.NativeLibrary.load_path(), 0)
@@ -225,6 +230,78 @@ defmodule EchoData.Native do
 
   @spec relation_close(store) :: :ok | :closed
   def relation_close(_store), do: not_loaded()
+
+  @spec buckets_new(0..40, :public | :protected | :private) :: reference | :closed
+  def buckets_new(_bits, _access), do: not_loaded()
+
+  @spec buckets_new_named(0..40, atom) :: reference | :closed
+  def buckets_new_named(_bits, _name), do: not_loaded()
+
+  @spec buckets_bits(store) :: 0..40 | :closed
+  def buckets_bits(_store), do: not_loaded()
+
+  @spec buckets_put(store, key, term) :: :ok | refused
+  def buckets_put(_store, _key, _value), do: not_loaded()
+
+  @spec buckets_get(store, key) :: {:ok, term} | {:error, :not_found} | refused
+  def buckets_get(_store, _key), do: not_loaded()
+
+  @spec buckets_delete(store, key) :: :ok | {:error, :not_found} | refused
+  def buckets_delete(_store, _key), do: not_loaded()
+
+  @spec buckets_take(store, key) :: {:ok, term} | {:error, :not_found} | refused
+  def buckets_take(_store, _key), do: not_loaded()
+
+  @spec buckets_get_many(store, [key]) :: {:ok, list} | {:more, term} | refused_at
+  def buckets_get_many(_store, _keys), do: not_loaded()
+
+  @spec buckets_get_more(term) :: {:ok, list} | {:more, term} | refused_at
+  def buckets_get_more(_continuation), do: not_loaded()
+
+  @spec buckets_put_many(store, [term]) :: :ok | {:more | :staged, term} | refused_at
+  def buckets_put_many(_store, _rows), do: not_loaded()
+
+  @spec buckets_put_more(store, term) :: {:more | :staged, term} | refused_at
+  def buckets_put_more(_store, _continuation), do: not_loaded()
+
+  @spec buckets_put_staged(store, term) :: :ok | :closed
+  def buckets_put_staged(_store, _batch), do: not_loaded()
+
+  @spec buckets_expire(store, integer) :: non_neg_integer | :closed
+  def buckets_expire(_store, _unix_ms), do: not_loaded()
+
+  @spec buckets_ends(store) :: {non_neg_integer, non_neg_integer} | nil | :closed
+  def buckets_ends(_store), do: not_loaded()
+
+  @spec buckets_entries(store, non_neg_integer) :: listed
+  def buckets_entries(_store, _bucket), do: not_loaded()
+
+  @spec buckets_slice(store, non_neg_integer, non_neg_integer | :all, boolean) :: listed
+  def buckets_slice(_store, _first, _count, _values), do: not_loaded()
+
+  @spec buckets_more(term) :: listed
+  def buckets_more(_continuation), do: not_loaded()
+
+  @spec buckets_walk(store, boolean) :: walked
+  def buckets_walk(_store, _counts), do: not_loaded()
+
+  @spec buckets_walk_more(term) :: walked
+  def buckets_walk_more(_continuation), do: not_loaded()
+
+  @spec buckets_size(store) :: non_neg_integer | :closed
+  def buckets_size(_store), do: not_loaded()
+
+  @spec buckets_info(store) :: %{atom => non_neg_integer} | :closed
+  def buckets_info(_store), do: not_loaded()
+
+  @spec buckets_left(store) :: %{atom => non_neg_integer} | nil | :closed
+  def buckets_left(_store), do: not_loaded()
+
+  @spec buckets_hold(store) :: reference | :held | :closed
+  def buckets_hold(_store), do: not_loaded()
+
+  @spec buckets_close(store) :: :ok | :closed
+  def buckets_close(_store), do: not_loaded()
 
   @spec keyspace_slot(binary) :: 0..16383
   def keyspace_slot(_key), do: not_loaded()

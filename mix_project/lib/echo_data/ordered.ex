@@ -5,10 +5,7 @@ defmodule EchoData.Ordered do
 
   import EchoData.Argument, only: [boolean!: 2, count!: 1, refuse!: 3]
 
-  alias EchoData.{Native, Steps}
-
-  # Rows that an enumeration reads at a time.
-  @chunk 256
+  alias EchoData.{Enumeration, Native, Steps}
 
   @type order :: :asc | :desc
   @type cursor :: EchoData.BrandedId.t() | EchoData.Snowflake.t() | nil
@@ -63,45 +60,12 @@ defmodule EchoData.Ordered do
 
   def put_many(_store, rows), do: refuse!("rows", "a list of {id, value}", rows)
 
-  @doc """
-  Reduces over all rows of one moment, oldest first, as `Enumerable.reduce/3` does. The moment is that of
-  the store, if it is one, or else the current one.
-  """
+  @doc "Reduces over all rows of one moment: see `EchoData.Enumeration.reduce/4`."
   @spec reduce(reference, Enumerable.acc(), Enumerable.reducer()) :: Enumerable.result()
   def reduce(store, acc, fun) do
-    case Native.ordered_hold(store) do
-      :closed -> closed!()
-      :held -> reduce([], 0, store, acc, fun)
-      moment -> [] |> reduce(0, moment, acc, fun) |> release(moment)
-    end
-  end
-
-  defp release({:suspended, acc, continue}, moment),
-    do: {:suspended, acc, &(&1 |> continue.() |> release(moment))}
-
-  defp release(result, moment) do
-    Native.ordered_close(moment)
-    result
-  end
-
-  defp reduce(_rows, _position, _moment, {:halt, acc}, _fun), do: {:halted, acc}
-
-  defp reduce(rows, position, moment, {:suspend, acc}, fun),
-    do: {:suspended, acc, &reduce(rows, position, moment, &1, fun)}
-
-  defp reduce([row | rows], position, moment, {:cont, acc}, fun),
-    do: reduce(rows, position, moment, fun.(row, acc), fun)
-
-  defp reduce([], position, moment, {:cont, acc}, fun) do
-    case slice(moment, position, @chunk) do
-      {:ok, []} -> {:done, acc}
-      {:ok, rows} -> reduce(rows, position + @chunk, moment, {:cont, acc}, fun)
-      :closed -> closed!()
-    end
+    doors = {&Native.ordered_hold/1, &slice/3, &Native.ordered_close/1}
+    Enumeration.reduce(store, doors, acc, fun)
   end
 
   defp listed(answer), do: Steps.finish(answer, &Native.ordered_more/1)
-
-  @spec closed!() :: no_return
-  defp closed!, do: raise(ArgumentError, "the store is closed")
 end

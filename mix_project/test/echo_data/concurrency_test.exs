@@ -6,7 +6,8 @@ defmodule EchoData.ConcurrencyTest do
   use ExUnit.Case, async: true
 
   alias EchoData.Bcs.PropertyStore
-  alias EchoData.{Beside, BrandedId, Native, Timeline}
+  alias EchoData.{BrandedId, Native, Timeline}
+  alias EchoData.Twin.Beside
 
   @rounds 200
 

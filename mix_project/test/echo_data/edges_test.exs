@@ -83,6 +83,11 @@ defmodule EchoData.EdgesTest do
       assert_raise ArgumentError, message, fn -> verb.(wrong) end
     end
 
+    assert Edges.size(edges) == 0
+  end
+
+  test "a wrong edge of many is named by its position, a wrong snowflake is refused",
+       %{edges: edges} do
     many = [{post(1), comment(1)}, {post(1), post(1)}]
 
     assert_raise ArgumentError, ~r/from ids of namespace PST .* position 1 does not/, fn ->

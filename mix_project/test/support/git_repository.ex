@@ -26,8 +26,22 @@ defmodule EchoData.GitRepository do
   def create!(commits) do
     folder = folder!()
     git!(folder, ~w(init --quiet --initial-branch main))
-    Enum.each(commits, &commit!(folder, &1))
+    Enum.each(commits, &commit!(folder, &1, []))
     folder
+  end
+
+  @doc "One more commit, by an author, in which these files have these contents; its hash."
+  @spec commit!(Path.t(), String.t(), String.t(), %{String.t() => binary}) :: String.t()
+  def commit!(folder, time, email, files) do
+    for {path, content} <- files do
+      path = Path.join(folder, path)
+      File.mkdir_p!(Path.dirname(path))
+      File.write!(path, content)
+    end
+
+    git!(folder, ~w(add --all))
+    commit!(folder, {time, "changed"}, [{"GIT_AUTHOR_EMAIL", email}])
+    git!(folder, ~w(rev-parse HEAD))
   end
 
   @doc "Runs git there, and answers its output."
@@ -37,14 +51,17 @@ defmodule EchoData.GitRepository do
     String.trim(output)
   end
 
-  defp commit!(folder, {time, subject}) do
-    git!(folder, ["commit", "--quiet", "--allow-empty", "--message", subject], [
+  defp commit!(folder, {time, subject}, more) do
+    environment = [
       {"GIT_AUTHOR_NAME", "Zoë Author"},
       {"GIT_AUTHOR_EMAIL", "zoe@example.org"},
       {"GIT_AUTHOR_DATE", "2001-02-03T04:05:06Z"},
       {"GIT_COMMITTER_NAME", "Committer"},
       {"GIT_COMMITTER_EMAIL", "committer@example.org"},
       {"GIT_COMMITTER_DATE", time}
-    ])
+    ]
+
+    commit = ["commit", "--quiet", "--allow-empty", "--message", subject]
+    git!(folder, commit, environment ++ more)
   end
 end

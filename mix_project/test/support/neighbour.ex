@@ -4,7 +4,7 @@ defmodule EchoData.Neighbour do
   """
 
   alias EchoData.Bcs.EdgeStore
-  alias EchoData.{BrandedId, Timeline}
+  alias EchoData.{BrandedId, Buckets, Timeline}
   alias EchoMQ.Keyspace
 
   @rows 200_000
@@ -28,7 +28,8 @@ defmodule EchoData.Neighbour do
     ids = Enum.map(rows, &elem(&1, 0))
 
     turns =
-      for {name, work} <- heavy(timeline, rows, ids) ++ heavy_edges() ++ heavy_keys() do
+      for {name, work} <-
+            heavy(timeline, rows, ids) ++ heavy_edges() ++ heavy_buckets() ++ heavy_keys() do
         before = :counters.get(counter, 1)
         work.()
         {name, :counters.get(counter, 1) - before}
@@ -69,6 +70,20 @@ defmodule EchoData.Neighbour do
       replace: fn -> ^replaced = EdgeStore.replace(store, other, ids) end,
       common: fn -> for _ <- 1..@often, do: {:ok, ^ids} = EdgeStore.common(store, one, other) end,
       drop_subject: fn -> {:ok, @edges} = EdgeStore.drop_subject(store, one) end
+    ]
+  end
+
+  # As many buckets as entries, and one of all of them.
+  defp heavy_buckets do
+    entries = for n <- 1..@rows, do: {Bitwise.bsl(n, 22), n}
+    [narrow, wide] = for bits <- [0, 40], do: Buckets.new(bucket_bits: bits)
+
+    [
+      put_many_buckets: fn -> for b <- [narrow, wide], do: Buckets.put_many(b, entries) end,
+      bucket_count: fn -> @rows = Buckets.bucket_count(narrow) end,
+      counts: fn -> @rows = narrow |> Buckets.counts() |> length() end,
+      entries: fn -> for _ <- 1..@often, do: ^entries = Buckets.entries(wide, 0) end,
+      snowflakes: fn -> for _ <- 1..@often, do: [_ | _] = Buckets.to_snowflake_list(wide) end
     ]
   end
 

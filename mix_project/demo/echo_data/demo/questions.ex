@@ -9,9 +9,9 @@ defmodule EchoData.Demo.Questions do
   @enforce_keys [:kind, :title, :ask, :rows]
   defstruct [:kind, :title, :ask, :rows]
 
-  @typedoc "`:ask` takes a module and its store; `:rows` counts the commits that an answer is about."
+  @typedoc "`:ask` takes a module and its store; `:rows` counts the rows that an answer is about."
   @type t :: %__MODULE__{
-          kind: :property_store | :timeline,
+          kind: :property_store | :timeline | :edge_store | :edges | :buckets,
           title: String.t(),
           ask: (module, term -> term),
           rows: (term -> non_neg_integer)

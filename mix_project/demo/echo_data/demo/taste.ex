@@ -9,6 +9,7 @@ defmodule EchoData.Demo.Taste do
   @width 98
   @bar 60
   @months 24
+  @figure 7
 
   @doc "One line a commit: when, which, what."
   @spec commits([{BrandedId.t(), History.commit()}]) :: String.t()
@@ -20,6 +21,14 @@ defmodule EchoData.Demo.Taste do
     bars = months |> Enum.zip(counts) |> Enum.take(-@months)
     most = bars |> Enum.map(&elem(&1, 1)) |> Enum.max()
     Enum.map_join(bars, &bar(&1, most))
+  end
+
+  @doc "One line a file: how many authors, which file."
+  @spec files([{binary, pos_integer}]) :: String.t()
+  def files(files) do
+    Enum.map_join(files, fn {path, authors} ->
+      "#{authors |> Table.number() |> String.pad_leading(@figure)}  #{plain(path, @width - @figure - 2)}\n"
+    end)
   end
 
   @doc """

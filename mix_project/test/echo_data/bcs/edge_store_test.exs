@@ -229,9 +229,8 @@ defmodule EchoData.Bcs.EdgeStoreTest do
     assert EdgeStore.from(store, part(1)) == {:ok, [{asset(1), :c}, {asset(2), %{}}]}
   end
 
-  test "every end is gated, the subject first, and nothing is touched", %{store: store} do
-    EdgeStore.link(store, part(1), asset(1), :kept)
-
+  # The verbs that take a subject, an object, or both, as functions of these.
+  defp verbs(store) do
     of_subject = [
       &EdgeStore.from(store, &1),
       &EdgeStore.page_from(store, &1, 3, order: :desc),
@@ -259,6 +258,12 @@ defmodule EchoData.Bcs.EdgeStoreTest do
       &EdgeStore.props(store, &1, &2)
     ]
 
+    {of_subject, of_object, of_both}
+  end
+
+  test "every end is gated, the subject first, and nothing is touched", %{store: store} do
+    EdgeStore.link(store, part(1), asset(1), :kept)
+    {of_subject, of_object, of_both} = verbs(store)
     subjects = of_subject ++ for(verb <- of_both, do: &verb.(&1, asset(1)))
     objects = of_object ++ for(verb <- of_both, do: &verb.(part(1), &1))
 
@@ -275,13 +280,18 @@ defmodule EchoData.Bcs.EdgeStoreTest do
       assert verb.("none", foreign(1)) == {:error, :invalid}
     end
 
+    assert EdgeStore.from(store, part(1)) == {:ok, [{asset(1), :kept}]}
+  end
+
+  test "a cursor is gated after the end that it belongs to", %{store: store} do
     for {cursor, reason} <- [{part(1), :namespace}, {"none", :invalid}, {7, :invalid}] do
       assert EdgeStore.page_from(store, part(1), 1, after: cursor) == {:error, reason}
       assert EdgeStore.page_from(store, part(1), 1, before: cursor) == {:error, reason}
+      assert EdgeStore.page_from(store, "none", 1, before: cursor) == {:error, :invalid}
     end
 
     assert EdgeStore.page_to(store, asset(1), 1, after: asset(1)) == {:error, :namespace}
-    assert EdgeStore.from(store, part(1)) == {:ok, [{asset(1), :kept}]}
+    assert EdgeStore.page_to(store, part(1), 1, after: "none") == {:error, :namespace}
   end
 
   test "member? raises for an id that is not let in", %{store: store} do
@@ -300,7 +310,7 @@ defmodule EchoData.Bcs.EdgeStoreTest do
     end
   end
 
-  test "misuse is an ArgumentError that names the argument", %{store: store} do
+  test "a page that cannot be is an ArgumentError that names the argument", %{store: store} do
     for limit <- [0, -1, 1.0, nil, :none, "1"] do
       for list <- [
             &EdgeStore.from(store, part(1), &1),
@@ -338,7 +348,9 @@ defmodule EchoData.Bcs.EdgeStoreTest do
     assert_raise ArgumentError, ~r/unknown keys/, fn ->
       EdgeStore.page_to(store, asset(1), 1, limit: 1)
     end
+  end
 
+  test "a list that is none is an ArgumentError that names it", %{store: store} do
     for list <- [:none, %{part(1) => asset(1)}] do
       assert_raise ArgumentError, ~r/^edges must be/, fn -> EdgeStore.link_many(store, list) end
 

@@ -4,7 +4,8 @@ defmodule EchoData.Twin.RaceTest do
   alias EchoData.Twin.Race
 
   test "functions take turns" do
-    log = fn name -> fn -> send(self(), {:ran, name}) end end
+    test = self()
+    log = fn name -> fn -> send(test, {:ran, name}) end end
     Race.run([log.(:a), log.(:b)], rounds: 3, round_ns: 0)
     assert [_trial_a, _trial_b | turns] = drain()
     assert turns == [:a, :b, :a, :b, :a, :b]

@@ -28,6 +28,22 @@ defmodule Mix.Tasks.EchoData.DemoTest do
       assert output =~ "The answers of both are equal. The ids to look up come from seed "
     end
 
+    test "is asked who touched what, and what came from what" do
+      path = GitRepository.create!(@years)
+
+      for {email, n} <- [{"ann@example.org", 1}, {"bob@example.org", 2}] do
+        files = %{"shared" => "#{n}\n", "of #{n}" => "1\n"}
+        GitRepository.commit!(path, "2025-07-01T00:00:0#{n}Z", email, files)
+      end
+
+      output = capture_io(fn -> Demo.run(path, rounds: 1, round_ns: 0) end)
+      assert output =~ ~r/^Files of most authors\n\n +2  shared\n +1  of 1\n +1  of 2\n/m
+      assert output =~ ~r/^edge store: who touched what +rows +ETS +EchoData +ratio$/m
+      assert output =~ ~r/^files that two authors share +1 .*×$/m
+      assert output =~ ~r/^edges: what came from what +rows +ETS +EchoData +ratio$/m
+      assert output =~ ~r/^parents of each commit +3 .*×$/m
+    end
+
     test "may have commits that no id can hold" do
       path = GitRepository.create!(@years ++ [{"@4000000000 +0000", "after 2093"}])
       output = capture_io(fn -> Demo.run(path, rounds: 1, round_ns: 0) end)

@@ -102,9 +102,16 @@ defmodule EchoData.Twin.Edges do
 
   # `nil` is no id that is asked about.
   defp gate!(%__MODULE__{namespaces: {parent_ns, child_ns}}, parent, child) do
-    for {id, namespace} <- [{parent, parent_ns}, {child, child_ns}], id != nil do
-      with {:error, _reason} <- Bcs.gate(id, namespace),
-           do: raise(ArgumentError, "id must be an id of namespace #{namespace}")
+    gate!(parent, parent_ns)
+    gate!(child, child_ns)
+  end
+
+  defp gate!(nil, _namespace), do: :ok
+
+  defp gate!(id, namespace) do
+    case Bcs.gate(id, namespace) do
+      {:ok, _snowflake} -> :ok
+      {:error, _reason} -> raise ArgumentError, "id must be an id of namespace #{namespace}"
     end
   end
 end

@@ -1,12 +1,12 @@
 defmodule EchoData.Twin.Table do
   @moduledoc """
-  What both twins do with an ETS `ordered_set` of `{id, value}`, in the idiom of its users: pages walk from
+  What the twins do with an ETS `ordered_set` of `{id, value}`, in the idiom of its users: pages walk from
   key to key, windows and counts are match specifications with guards, which visit the whole table.
   """
 
   alias EchoData.Ordered
 
-  @type id :: EchoData.BrandedId.t()
+  @type id :: EchoData.BrandedId.t() | EchoData.Snowflake.t()
   @type row :: {id, term}
 
   @doc "The value under an id. O(log n)."

@@ -1,4 +1,4 @@
-defmodule EchoData.Beside do
+defmodule EchoData.Twin.Beside do
   @moduledoc """
   Work that goes on in its own process while something else is looked at.
   """
@@ -15,6 +15,19 @@ defmodule EchoData.Beside do
     result = during.()
     :atomics.put(stop, 1, 1)
     {result, Task.await(task, 60_000)}
+  end
+
+  @doc """
+  Looks `count` times, and then until so many different things were seen: until the work that goes on beside
+  has had its turns. Answers what was seen.
+  """
+  @spec look((() -> seen), pos_integer, pos_integer) :: MapSet.t(seen) when seen: term
+  def look(look, count, different), do: look(look, count, different, MapSet.new())
+
+  defp look(look, left, different, seen) do
+    if left <= 0 and MapSet.size(seen) >= different,
+      do: seen,
+      else: look(look, left - 1, different, MapSet.put(seen, look.()))
   end
 
   defp work_until(stop, work, round) do

@@ -1,0 +1,238 @@
+//! The ranked set beside `indexset`, whose sets count but know no groups, no other score for a member and
+//! no second thread: the floor.
+
+use std::hint::black_box;
+use std::ops::Bound;
+
+use criterion::{criterion_group, criterion_main, BatchSize, BenchmarkId, Criterion, Throughput};
+use echo_data_benches::{probes, random_keys};
+use echo_data_core::{Board, Order, OrderedStore, Ranked, Ties, When};
+use indexset::BTreeSet;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const SIZES: [usize; 2] = [10_000, 1_000_000];
+const PROBES: usize = 1 << 16;
+const GROUP: &[u8] = b"";
+const ROWS: usize = 1000;
+
+/// Members and their scores: both in random order, the scores distinct.
+fn members(size: usize) -> Vec<(u64, i64)> {
+    let scores = random_keys(size, 2).into_iter().map(|score| score as i64);
+    random_keys(size, 1).into_iter().zip(scores).collect()
+}
+
+fn ranked(members: &[(u64, i64)]) -> Ranked<i64> {
+    let set = Ranked::new();
+    for &(id, score) in members {
+        let put = set.put(GROUP, id, score, When::ALWAYS);
+        put.expect("an integer");
+    }
+    set
+}
+
+fn floor(members: &[(u64, i64)]) -> BTreeSet<(i64, u64)> {
+    members.iter().map(|&(id, score)| (score, id)).collect()
+}
+
+fn probed(members: &[(u64, i64)]) -> Vec<(u64, i64)> {
+    let places: Vec<u64> = (0..members.len() as u64).collect();
+    let probes = probes(&places, PROBES, 3);
+    probes.iter().map(|&at| members[at as usize]).collect()
+}
+
+fn rank(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("rank");
+    for size in SIZES {
+        let members = members(size);
+        let probes = probed(&members);
+        let set = ranked(&members);
+        for (name, ties) in [
+            ("ordinal", Ties::Ordinal),
+            ("competition", Ties::Competition),
+            ("dense", Ties::Dense),
+        ] {
+            let mut turn = probes.iter().cycle();
+            group.bench_function(BenchmarkId::new(name, size), |bencher| {
+                bencher.iter(|| {
+                    turn.next().map(|&(id, _)| {
+                        let view = set.view();
+                        black_box(view.group(GROUP).rank(id, ties, Order::Descending))
+                    })
+                });
+            });
+        }
+        let mut turn = probes.iter().cycle();
+        group.bench_function(BenchmarkId::new("of a score", size), |bencher| {
+            bencher.iter(|| {
+                turn.next().map(|&(_, score)| {
+                    let (view, ties) = (set.view(), Ties::Competition);
+                    let rank = view
+                        .group(GROUP)
+                        .rank_for_score(score, ties, Order::Ascending);
+                    black_box(rank)
+                })
+            });
+        });
+        group.bench_function(BenchmarkId::new("100 a call", size), |bencher| {
+            let ids: Vec<u64> = probes.iter().map(|&(id, _)| id).collect();
+            let mut batches = ids.chunks_exact(100).cycle();
+            bencher.iter(|| {
+                let (view, ids) = (set.view(), batches.next().unwrap_or(&[]));
+                let ranks = view
+                    .group(GROUP)
+                    .ranks(ids, Ties::Ordinal, Order::Ascending);
+                black_box(ranks)
+            });
+        });
+        let floor = floor(&members);
+        let mut turn = probes.iter().cycle();
+        group.bench_function(
+            BenchmarkId::new("indexset, of a score and id", size),
+            |bencher| {
+                bencher.iter(|| {
+                    turn.next()
+                        .map(|&(id, score)| black_box(floor.rank(&(score, id))))
+                });
+            },
+        );
+    }
+    group.finish();
+}
+
+fn select(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("select");
+    for size in SIZES {
+        let members = members(size);
+        let set = ranked(&members);
+        let floor = floor(&members);
+        let places: Vec<u64> = (0..size as u64).collect();
+        let places = probes(&places, PROBES, 4);
+        let mut turn = places.iter().cycle();
+        group.bench_function(BenchmarkId::new("echo_data", size), |bencher| {
+            bencher.iter(|| {
+                turn.next().map(|&at| {
+                    let view = set.view();
+                    black_box(view.group(GROUP).select(at as usize, Order::Descending))
+                })
+            });
+        });
+        let mut turn = places.iter().cycle();
+        group.bench_function(BenchmarkId::new("indexset", size), |bencher| {
+            bencher.iter(|| {
+                turn.next()
+                    .map(|&at| black_box(floor.get_index(at as usize)))
+            });
+        });
+    }
+    group.finish();
+}
+
+fn fill(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("fill, random scores");
+    group.sample_size(10);
+    for size in SIZES {
+        let members = members(size);
+        group.throughput(Throughput::Elements(size as u64));
+        group.bench_function(BenchmarkId::new("echo_data", size), |bencher| {
+            bencher.iter_batched(|| (), |()| ranked(&members), BatchSize::PerIteration);
+        });
+        group.bench_function(BenchmarkId::new("indexset", size), |bencher| {
+            bencher.iter_batched(|| (), |()| floor(&members), BatchSize::PerIteration);
+        });
+    }
+    group.finish();
+}
+
+/// One update of a member in a set that stays as large as it is.
+fn update(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("another score for a member");
+    for size in SIZES {
+        let members = members(size);
+        let set = ranked(&members);
+        let mut turn = probed(&members).into_iter().cycle();
+        let mut random = random_keys(PROBES, 5).into_iter().cycle();
+        group.bench_function(BenchmarkId::new("echo_data", size), |bencher| {
+            bencher.iter(|| {
+                let next = turn.next().zip(random.next());
+                next.map(|((id, _), score)| set.put(GROUP, id, score as i64, When::ALWAYS))
+            });
+        });
+    }
+    group.finish();
+}
+
+/// The first rows from a score on, folded to one number.
+fn scanned(board: &Board<'_, i64>, from: i64, ties: Ties, order: Order) -> u64 {
+    let range = match order {
+        Order::Ascending => (Bound::Included(from), Bound::Unbounded),
+        Order::Descending => (Bound::Unbounded, Bound::Included(from)),
+    };
+    let rows = board.by_score(range, ties, order).expect("an integer");
+    let numbers = rows
+        .take(ROWS)
+        .map(|row| row.id ^ row.score as u64 ^ row.rank as u64);
+    numbers.fold(0, |sum, number| sum ^ number)
+}
+
+/// Rows with their ranks against the plain rows of an `OrderedStore`, and of ties against ordinal places.
+fn scan(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("scan of 1000 with ranks");
+    group.throughput(Throughput::Elements(ROWS as u64));
+    for size in SIZES {
+        let members = members(size);
+        let probes = probed(&members);
+        let set = ranked(&members);
+        for (name, ties) in [
+            ("ordinal", Ties::Ordinal),
+            ("competition", Ties::Competition),
+            ("dense", Ties::Dense),
+            ("max", Ties::Max),
+        ] {
+            for order in [Order::Ascending, Order::Descending] {
+                let mut turn = probes.iter().cycle();
+                let name = format!("{name}, {order:?}").to_lowercase();
+                group.bench_function(BenchmarkId::new(name, size), |bencher| {
+                    bencher.iter(|| {
+                        turn.next().map(|&(_, score)| {
+                            let view = set.view();
+                            black_box(scanned(&view.group(GROUP), score, ties, order))
+                        })
+                    });
+                });
+            }
+        }
+        let plain = OrderedStore::from_iter(members.iter().map(|&(id, score)| (score as u64, id)));
+        let mut turn = probes.iter().cycle();
+        group.bench_function(
+            BenchmarkId::new("an ordered store's, without ranks", size),
+            |bencher| {
+                bencher.iter(|| {
+                    turn.next().map(|&(_, score)| {
+                        let view = plain.view();
+                        let rows = view.range(score as u64..).take(ROWS);
+                        black_box(rows.fold(0, |sum, (score, id)| sum ^ score ^ id))
+                    })
+                });
+            },
+        );
+        let floor = floor(&members);
+        let mut turn = probes.iter().cycle();
+        group.bench_function(
+            BenchmarkId::new("indexset, without ranks", size),
+            |bencher| {
+                bencher.iter(|| {
+                    turn.next().map(|&(id, score)| {
+                        let rows = floor.range((score, id)..).take(ROWS);
+                        black_box(rows.fold(0, |sum, (score, id)| sum ^ id ^ *score as u64))
+                    })
+                });
+            },
+        );
+    }
+    group.finish();
+}
+
+criterion_group!(benches, rank, select, fill, update, scan);
+criterion_main!(benches);

@@ -1,0 +1,410 @@
+//! Reading a ranking: where members stand, and who stands where.
+
+use std::ops::{Bound, Range, RangeBounds};
+
+use crate::value::Inline;
+
+use super::draft::in_order;
+use super::key::{GroupId, Member, Multiplicities, Names, Place, Places, Scores, Tie};
+use super::name::Name;
+use super::score::{Bits, Order, Refusal, Score};
+use super::walk::Standings;
+
+/// How members with the same score stand, for five members of which two tie: `a < b < c = d < e`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ties {
+    /// By id: 0 1 2 3 4. Everybody has a place alone.
+    #[default]
+    Ordinal,
+    /// All in the first place of the tie: 0 1 2 2 4.
+    Competition,
+    /// By the number of different scores before them: 0 1 2 2 3.
+    Dense,
+    /// All in the last place of the tie: 0 1 3 3 4.
+    Max,
+}
+
+/// The roots of a ranking in one version.
+pub(crate) struct Ranking<'v, B> {
+    pub(crate) places: &'v Places<B>,
+    pub(crate) scores: &'v Scores<B>,
+    pub(crate) ties: &'v Multiplicities<B>,
+    pub(crate) names: &'v Names,
+}
+
+impl<B> Clone for Ranking<'_, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B> Copy for Ranking<'_, B> {}
+
+impl<B: Bits> Ranking<'_, B> {
+    /// The scores that `ids` have in the group of this name, in the same order.
+    pub(crate) fn scores_of(
+        &self,
+        name: &Name<'_>,
+        ids: impl ExactSizeIterator<Item = u64>,
+    ) -> Vec<Option<B>> {
+        let mut scores = vec![None; ids.len()];
+        if let Some(group) = name.find(self.names) {
+            let members: Vec<_> = ids.map(|id| Member { group, id }).collect();
+            let found = |at: usize, slot: Option<&Inline<B>>| scores[at] = slot.map(|slot| slot.0);
+            self.scores.get_many(&members, found);
+        }
+        scores
+    }
+}
+
+/// One group of a ranking, at one moment. Unknown groups and empty ones are the same.
+///
+/// Places are counted from 0, from the smallest score or, in [`Order::Descending`], from the largest.
+/// Among equals the smaller id comes first, and last in the mirror image. Scores are compared as the set
+/// orders them, so in a set whose scores descend a range goes from the larger to the smaller.
+pub struct Board<'v, S: Score> {
+    roots: Ranking<'v, S::Bits>,
+    group: Option<GroupId>,
+    rule: &'v S::Rule,
+}
+
+impl<'v, S: Score> Board<'v, S> {
+    /// O(log groups).
+    #[inline]
+    pub(crate) fn new(roots: Ranking<'v, S::Bits>, name: &Name<'_>, rule: &'v S::Rule) -> Self {
+        Self {
+            group: name.find(roots.names),
+            roots,
+            rule,
+        }
+    }
+
+    /// How many members there are. O(log n).
+    pub fn len(&self) -> usize {
+        self.group.map_or(0, |group| self.members(group).len())
+    }
+
+    /// Whether there are none. O(1).
+    pub fn is_empty(&self) -> bool {
+        self.group.is_none()
+    }
+
+    /// How many different scores there are. O(log n).
+    pub fn distinct(&self) -> usize {
+        self.group.map_or(0, |group| {
+            self.roots.ties.positions(Tie::of_group(group)).len()
+        })
+    }
+
+    /// The score of `id`. O(log n).
+    #[inline]
+    pub fn score(&self, id: u64) -> Option<S> {
+        let bits = self.bits(self.group?, id)?;
+        Some(S::decode(bits, self.rule))
+    }
+
+    /// Where `id` stands. O(log n).
+    #[inline]
+    pub fn rank(&self, id: u64, ties: Ties, order: Order) -> Option<usize> {
+        let group = self.group?;
+        let bits = self.bits(group, id)?;
+        Some(self.rank_of(group, bits, Some(id), ties, order))
+    }
+
+    /// Where each of `ids` stands. O(ids × log n); cheaper than one by one, because the memory accesses
+    /// of several overlap.
+    pub fn ranks(&self, ids: &[u64], ties: Ties, order: Order) -> Vec<Option<usize>> {
+        let mut ranks = vec![None; ids.len()];
+        let Some(group) = self.group else {
+            return ranks;
+        };
+        let members: Vec<_> = ids.iter().map(|&id| Member { group, id }).collect();
+        self.roots.scores.get_many(&members, |at, slot| {
+            ranks[at] = slot.map(|slot| self.rank_of(group, slot.0, Some(ids[at]), ties, order));
+        });
+        ranks
+    }
+
+    /// The place that `score` has or, if nobody has it, would have. With [`Ties::Ordinal`] that is the
+    /// first place of the tie. O(log n).
+    pub fn rank_for_score(&self, score: S, ties: Ties, order: Order) -> Result<usize, Refusal> {
+        let bits = score.encode(self.rule)?;
+        let rank = |group| self.rank_of(group, bits, None, ties, order);
+        Ok(self.group.map_or(0, rank))
+    }
+
+    /// Who stands at `place`, every member in a place alone. O(log n).
+    #[inline]
+    pub fn select(&self, place: usize, order: Order) -> Option<(u64, S)> {
+        let group = self.group?;
+        let at = match order {
+            Order::Ascending => self.start(group).checked_add(place)?,
+            Order::Descending => self.end(group).checked_sub(place)?.checked_sub(1)?,
+        };
+        let (found, _) = self.roots.places.select(at)?;
+        (found.group == group).then(|| ({ found.id }, S::decode(found.score, self.rule)))
+    }
+
+    /// How many members have a score in `range`; none if it is inverted. O(log n).
+    pub fn count_between(&self, range: impl RangeBounds<S>) -> Result<usize, Refusal> {
+        Ok(self.between(range)?.len())
+    }
+
+    /// The members whose ranks are in `range`, which may reach beyond what there is at either end. With
+    /// [`Ties::Ordinal`] these are exactly the places asked for; else every member of a tie is in or
+    /// none. O(log n), then amortised O(1) a row.
+    ///
+    /// ```
+    /// use echo_data_core::{Order, Ranked, Ties};
+    ///
+    /// let points = Ranked::<i64>::new();
+    /// points.put_all(b"", [(1, 40), (2, 70), (3, 70), (4, 90)]).expect("integers");
+    /// let view = points.view();
+    /// let board = view.group(b"");
+    /// let best = board.by_rank(..=1, Ties::Competition, Order::Descending);
+    /// let best: Vec<_> = best.map(|row| (row.rank, row.id)).collect();
+    /// assert_eq!(best, [(0, 4), (1, 3), (1, 2)]);
+    /// ```
+    pub fn by_rank(
+        &self,
+        range: impl RangeBounds<i64>,
+        ties: Ties,
+        order: Order,
+    ) -> Standings<'v, S> {
+        let Some(group) = self.group else {
+            return self.walk(0..0, ties, order);
+        };
+        let ranks = ranks_in(range);
+        let all = self.members(group);
+        let positions = match ties {
+            Ties::Ordinal => in_order(&all, ranks, order),
+            Ties::Dense => self.of_dense(group, ranks, order),
+            Ties::Competition | Ties::Max => self.of_ties(&all, ranks, ties, order),
+        };
+        self.walk(positions, ties, order)
+    }
+
+    /// All members, from the first place on. O(log n), then amortised O(1) a row.
+    pub fn standings(&self, ties: Ties, order: Order) -> Standings<'v, S> {
+        let all = self.group.map_or(0..0, |group| self.members(group));
+        self.walk(all, ties, order)
+    }
+
+    /// The members whose score is in `range`, with their ranks among all. O(log n), then amortised O(1) a
+    /// row.
+    pub fn by_score(
+        &self,
+        range: impl RangeBounds<S>,
+        ties: Ties,
+        order: Order,
+    ) -> Result<Standings<'v, S>, Refusal> {
+        Ok(self.walk(self.between(range)?, ties, order))
+    }
+
+    /// `id` between up to `reach` members on each side. O(log n), then amortised O(1) a row.
+    pub fn around(
+        &self,
+        id: u64,
+        reach: usize,
+        ties: Ties,
+        order: Order,
+    ) -> Option<Standings<'v, S>> {
+        let group = self.group?;
+        let score = self.bits(group, id)?;
+        let all = self.members(group);
+        let at = self.roots.places.rank(&Place { group, score, id });
+        let first = at.saturating_sub(reach).max(all.start);
+        let last = at.saturating_add(reach).min(all.end - 1);
+        Some(self.walk(first..last + 1, ties, order))
+    }
+
+    #[inline]
+    fn bits(&self, group: GroupId, id: u64) -> Option<S::Bits> {
+        let slot = self.roots.scores.get(&Member { group, id })?;
+        Some(slot.0)
+    }
+
+    /// Whether this is the only group: then it needs no descent to find its ends.
+    #[inline]
+    fn is_alone(&self) -> bool {
+        self.roots.names.len() == 1
+    }
+
+    /// The position of the first member.
+    #[inline]
+    fn start(&self, group: GroupId) -> usize {
+        if self.is_alone() {
+            return 0;
+        }
+        self.roots.places.rank(Place::of_group(group).start())
+    }
+
+    /// The position after the last member.
+    #[inline]
+    fn end(&self, group: GroupId) -> usize {
+        if self.is_alone() {
+            return self.roots.places.len();
+        }
+        self.roots.places.rank_after(Place::of_group(group).end())
+    }
+
+    fn members(&self, group: GroupId) -> Range<usize> {
+        self.start(group)..self.end(group)
+    }
+
+    /// The position of the first member with `score`, or of the first after it.
+    #[inline]
+    fn begin_of(&self, group: GroupId, score: S::Bits) -> usize {
+        self.roots.places.rank(&Place::first(group, score))
+    }
+
+    /// The position after the last member with `score`, or after the last before it.
+    #[inline]
+    fn end_of(&self, group: GroupId, score: S::Bits) -> usize {
+        self.roots.places.rank_after(&Place::last(group, score))
+    }
+
+    /// The rank of a score and, if it is a member's, of that member.
+    pub(super) fn rank_of(
+        &self,
+        group: GroupId,
+        score: S::Bits,
+        id: Option<u64>,
+        ties: Ties,
+        order: Order,
+    ) -> usize {
+        match (ties, order) {
+            (Ties::Dense, _) => self.dense(group, score, order),
+            (Ties::Max, _) => {
+                let (from, until) = (self.begin_of(group, score), self.end_of(group, score));
+                // A score that nobody has would be a tie of one.
+                let others = (until - from).saturating_sub(1);
+                match order {
+                    Order::Ascending => from - self.start(group) + others,
+                    Order::Descending => self.end(group) - until + others,
+                }
+            }
+            (Ties::Competition, Order::Ascending) => {
+                self.begin_of(group, score) - self.start(group)
+            }
+            (Ties::Competition, Order::Descending) => self.end(group) - self.end_of(group, score),
+            (Ties::Ordinal, _) => match id {
+                None => self.rank_of(group, score, id, Ties::Competition, order),
+                Some(id) => {
+                    let at = self.roots.places.rank(&Place { group, score, id });
+                    match order {
+                        Order::Ascending => at - self.start(group),
+                        Order::Descending => self.end(group) - 1 - at,
+                    }
+                }
+            },
+        }
+    }
+
+    fn dense(&self, group: GroupId, score: S::Bits, order: Order) -> usize {
+        let (all, tie) = (Tie::of_group(group), Tie { group, score });
+        let ties = self.roots.ties;
+        match order {
+            Order::Ascending => ties.rank(&tie) - ties.rank(all.start()),
+            Order::Descending => ties.rank_after(all.end()) - ties.rank_after(&tie),
+        }
+    }
+
+    fn between(&self, range: impl RangeBounds<S>) -> Result<Range<usize>, Refusal> {
+        let bound = |bound: Bound<&S>| match bound {
+            Bound::Included(score) => score.encode(self.rule).map(Bound::Included),
+            Bound::Excluded(score) => score.encode(self.rule).map(Bound::Excluded),
+            Bound::Unbounded => Ok(Bound::Unbounded),
+        };
+        let (low, high) = (bound(range.start_bound())?, bound(range.end_bound())?);
+        let Some(group) = self.group else {
+            return Ok(0..0);
+        };
+        let start = match low {
+            Bound::Included(score) => self.begin_of(group, score),
+            Bound::Excluded(score) => self.end_of(group, score),
+            Bound::Unbounded => self.start(group),
+        };
+        let end = match high {
+            Bound::Included(score) => self.end_of(group, score),
+            Bound::Excluded(score) => self.begin_of(group, score),
+            Bound::Unbounded => self.end(group),
+        };
+        Ok(start..end.max(start))
+    }
+
+    /// The positions of the members with these dense ranks.
+    fn of_dense(&self, group: GroupId, ranks: Range<usize>, order: Order) -> Range<usize> {
+        let ties = self.roots.ties;
+        let scores = in_order(&ties.positions(Tie::of_group(group)), ranks, order);
+        let score = |at| ties.select(at).map(|(tie, _)| tie.score);
+        let last = scores.end.checked_sub(1);
+        match (score(scores.start), last.and_then(score)) {
+            (Some(first), Some(last)) if !scores.is_empty() => {
+                self.begin_of(group, first)..self.end_of(group, last)
+            }
+            _ => 0..0,
+        }
+    }
+
+    /// The positions of the members whose tie begins, or for [`Ties::Max`] ends, at one of these ranks.
+    fn of_ties(
+        &self,
+        all: &Range<usize>,
+        ranks: Range<usize>,
+        ties: Ties,
+        order: Order,
+    ) -> Range<usize> {
+        let positions = in_order(all, ranks, order);
+        let by_begin = (ties == Ties::Competition) == (order == Order::Ascending);
+        // The next position at or after `at` where a tie begins, when what counts are beginnings; when
+        // they are ends, where the tie of `at` begins.
+        let edge = |at: usize| {
+            let Some((place, _)) = self.roots.places.select(at).filter(|_| at < all.end) else {
+                return at;
+            };
+            let begin = self.begin_of(place.group, place.score);
+            if by_begin && begin < at {
+                self.end_of(place.group, place.score)
+            } else {
+                begin
+            }
+        };
+        let (start, end) = (edge(positions.start), edge(positions.end));
+        start..end.max(start)
+    }
+
+    fn walk(&self, positions: Range<usize>, ties: Ties, order: Order) -> Standings<'v, S> {
+        Standings::new(self, positions, ties, order)
+    }
+
+    /// What a walk over the members at `positions` begins with.
+    pub(super) fn roots(&self) -> (Ranking<'v, S::Bits>, &'v S::Rule) {
+        (self.roots, self.rule)
+    }
+
+    /// How many members come before `positions`, in `order`.
+    pub(super) fn before(&self, positions: &Range<usize>, order: Order) -> usize {
+        match (self.group, order) {
+            (None, _) => 0,
+            (Some(group), Order::Ascending) => positions.start - self.start(group),
+            (Some(group), Order::Descending) => self.end(group) - positions.end,
+        }
+    }
+}
+
+/// Ranks as a range: what is below 0 begins at 0.
+fn ranks_in(range: impl RangeBounds<i64>) -> Range<usize> {
+    let from = |rank: i64| usize::try_from(rank.max(0)).unwrap_or(usize::MAX);
+    let start = match range.start_bound() {
+        Bound::Included(&rank) => from(rank),
+        Bound::Excluded(&rank) => from(rank.saturating_add(1)),
+        Bound::Unbounded => 0,
+    };
+    let end = match range.end_bound() {
+        Bound::Included(&rank) => from(rank.saturating_add(1)),
+        Bound::Excluded(&rank) => from(rank),
+        Bound::Unbounded => usize::MAX,
+    };
+    start..end.max(start)
+}

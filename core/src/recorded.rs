@@ -1,0 +1,519 @@
+//! The record store: values under ids, and rankings of them that can never be out of step.
+
+use std::collections::hash_map::{Entry, HashMap};
+use std::fmt;
+use std::hash::RandomState;
+use std::ops::{Range, RangeBounds};
+
+use crate::index::{Change, Root};
+use crate::publish::{Edit, Gauge, Hold, Info, Moment, Outcome, Published};
+use crate::ranking::{
+    Board, Draft, Move, Multiplicities, Name, Names, Order, Places, Ranking, Refusal, Score,
+    Scores, Ties,
+};
+use crate::value::{Boxed, Staged, Value};
+
+/// How a record is ranked: in which group, and by which score.
+///
+/// What is asked of a record must always have the same answer, since the answer for the record that is
+/// replaced is how its place is found.
+pub trait RankIndex<V: Value>: Send + Sync + 'static {
+    /// What records are ranked by. Of all indexes of a store it is one type; those that need fewer fields
+    /// leave the last ones [`Nil`](crate::Number::Nil).
+    type Score: Score;
+
+    /// Why a record cannot be ranked.
+    type Error;
+
+    /// What is to be known of all scores.
+    fn rule(&self) -> &<Self::Score as Score>::Rule;
+
+    /// Whether two records of a group must not have the same score.
+    fn is_unique(&self) -> bool;
+
+    /// The score of a record; the name of its group is appended to `group`.
+    fn rank_by(&self, record: V::Ref<'_>, group: &mut Vec<u8>) -> Result<Self::Score, Self::Error>;
+}
+
+/// Why a change of records was refused. Nothing was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rejected<E> {
+    /// The index of this number cannot rank record `id`.
+    Record {
+        /// The number of the index.
+        index: u32,
+        /// The record.
+        id: u64,
+        /// What the index says of it.
+        error: E,
+    },
+    /// The index of this number refuses the score of a record: [`Refusal::NotUnique`] if two records of a
+    /// group have it.
+    Score {
+        /// The number of the index.
+        index: u32,
+        /// Why.
+        refusal: Refusal,
+    },
+}
+
+impl<E: fmt::Display> fmt::Display for Rejected<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Record { index, id, error } => {
+                write!(f, "index {index} cannot rank record {id}: {error}")
+            }
+            Self::Score { index, refusal } => write!(f, "index {index}: {refusal}"),
+        }
+    }
+}
+
+impl<E: fmt::Debug + fmt::Display> std::error::Error for Rejected<E> {}
+
+type Bits<V, X> = <<X as RankIndex<V>>::Score as Score>::Bits;
+
+/// Records; the declarations of the indexes by number; and one ranking for all of them, in which the name
+/// of a group begins with the number of its index. The indexes of a version are those that it names, so a
+/// change of records and a new index cannot miss each other.
+type Roots<V, X> = (
+    Root<u64, <V as Value>::Slot>,
+    Root<u32, <Boxed<X> as Value>::Slot>,
+    Places<Bits<V, X>>,
+    Scores<Bits<V, X>>,
+    Multiplicities<Bits<V, X>>,
+    Names,
+);
+
+/// What is to become of each record, by id, each once.
+type Rows<V> = [(u64, Option<Staged<V>>)];
+
+/// Values under `u64` ids, ordered by id, with indexes that rank them.
+///
+/// A put and a removal are one publication of the records and of all indexes: no reader finds one without
+/// the other. Indexes are declared as values of one type, whose number is open; one that is added to
+/// records that are there already appears with all of them in it.
+///
+/// ```
+/// use echo_data_core::{Order, RankIndex, RecordStore, Ties};
+///
+/// struct ByLength;
+///
+/// impl RankIndex<u64> for ByLength {
+///     type Score = i64;
+///     type Error = std::convert::Infallible;
+///
+///     fn rule(&self) -> &() {
+///         &()
+///     }
+///
+///     fn is_unique(&self) -> bool {
+///         false
+///     }
+///
+///     fn rank_by(&self, length: &u64, _group: &mut Vec<u8>) -> Result<i64, Self::Error> {
+///         Ok(*length as i64)
+///     }
+/// }
+///
+/// let rivers = RecordStore::new();
+/// let by_length = rivers.add_index(ByLength, |_done, _all| {})?;
+/// rivers.put_all([(1, 6650), (2, 6400), (3, 6300)])?;
+/// let view = rivers.view();
+/// assert_eq!(view.rank(by_length, 2, Ties::Ordinal, Order::Descending), Some(1));
+/// # Ok::<(), echo_data_core::Rejected<std::convert::Infallible>>(())
+/// ```
+pub struct RecordStore<V: Value, X: RankIndex<V>> {
+    versions: Published<Roots<V, X>>,
+    hashing: RandomState,
+}
+
+impl<V: Value, X: RankIndex<V>> RecordStore<V, X> {
+    /// Records, a progress report is made after so many of them.
+    const STEP: usize = 1024;
+
+    /// A store without records and without indexes.
+    pub fn new() -> Self {
+        Self {
+            versions: Published::new(),
+            hashing: RandomState::new(),
+        }
+    }
+
+    /// The current state, for reading now. Wait-free. Keep it for one operation; see
+    /// [`OrderedStore::view`](crate::OrderedStore::view).
+    #[inline]
+    pub fn view(&self) -> RecordView<'_, V, X> {
+        RecordView {
+            moment: self.versions.now(),
+            store: self,
+        }
+    }
+
+    /// Keeps the current state readable, through [`at`](Self::at), until the answer is dropped. It does
+    /// not keep the store alive.
+    pub fn hold(&self) -> HeldRecords<V, X> {
+        HeldRecords(self.versions.hold())
+    }
+
+    /// The state at a held moment, or `None` if it was held from another store.
+    pub fn at<'a>(&'a self, held: &'a HeldRecords<V, X>) -> Option<RecordView<'a, V, X>> {
+        let moment = self.versions.at(&held.0)?;
+        Some(RecordView {
+            moment,
+            store: self,
+        })
+    }
+
+    /// Puts `value` under `id`, and in its places; answers whether a value was replaced. O(indexes × log n).
+    pub fn put(&self, id: u64, value: V) -> Result<bool, Rejected<X::Error>> {
+        let rows = [(id, Some(Staged::new(value)))];
+        let replaced = self.change(&rows)?;
+        commit(rows);
+        Ok(replaced > 0)
+    }
+
+    /// Puts all rows in one publication, or none if one is refused. Of rows with the same id the last
+    /// wins. O(indexes × rows + touched nodes) after sorting.
+    pub fn put_all(
+        &self,
+        rows: impl IntoIterator<Item = (u64, V)>,
+    ) -> Result<(), Rejected<X::Error>> {
+        let rows = rows.into_iter();
+        let mut rows: Vec<_> = rows
+            .map(|(id, value)| (id, Some(Staged::new(value))))
+            .collect();
+        rows.reverse();
+        rows.sort_by_key(|&(id, _)| id);
+        rows.dedup_by_key(|&mut (id, _)| id);
+        self.change(&rows)?;
+        commit(rows);
+        Ok(())
+    }
+
+    /// Removes `id` from the records and from all indexes; answers whether it was there.
+    /// O(indexes × log n).
+    pub fn remove(&self, id: u64) -> bool {
+        // No index refuses a record that goes.
+        self.change(&[(id, None)]).is_ok_and(|removed| removed > 0)
+    }
+
+    /// Adds an index over all records, those that are there and those to come, and answers its number. It
+    /// appears whole, in one publication, or not at all if it refuses a record. O(n log n). `progress` is
+    /// told, now and then, how many of how many records have been looked at; it begins again if another
+    /// writer was first.
+    pub fn add_index(
+        &self,
+        index: X,
+        mut progress: impl FnMut(usize, usize),
+    ) -> Result<u32, Rejected<X::Error>> {
+        let declaration = Staged::new(Boxed(index));
+        let mut names = Vec::new();
+        let number = self.versions.update(|edit, roots| {
+            let number = roots.1.last().map_or(0, |(number, _)| number + 1);
+            let slot = declaration.enter(edit);
+            let mut batch = Batch::new(&self.hashing);
+            let all = roots.0.len();
+            for (done, (&id, record)) in roots.0.entries(0..all).enumerate() {
+                if done % Self::STEP == 0 {
+                    progress(done, all);
+                }
+                let index = (number, Boxed::read(&slot));
+                if let Err(rejected) = batch.add(index, id, None, Some(V::read(record))) {
+                    return Outcome::Keep(Err(rejected));
+                }
+            }
+            progress(all, all);
+            roots.1.insert(edit, number, slot);
+            outcome(batch.apply(edit, roots, &mut names), number)
+        })?;
+        declaration.commit();
+        names.into_iter().for_each(Name::settle);
+        Ok(number)
+    }
+
+    /// What the store holds, in records and in memory. O(places for snapshots).
+    pub fn info(&self) -> Info {
+        self.versions.info(|roots| roots.0.len())
+    }
+
+    /// An account of this store's memory that can be read after the store is gone.
+    pub fn gauge(&self) -> Gauge {
+        self.versions.gauge()
+    }
+
+    /// Makes all changes in one publication; answers how many records were there before.
+    fn change(&self, rows: &Rows<V>) -> Result<usize, Rejected<X::Error>> {
+        let mut names = Vec::new();
+        let changed = self.versions.update(|edit, roots| {
+            let mut records = Vec::with_capacity(rows.len());
+            let mut batch = Batch::new(&self.hashing);
+            let mut there = 0;
+            for (id, row) in rows {
+                let old = roots.0.get(id);
+                there += usize::from(old.is_some());
+                let new = row.as_ref().map(|row| row.enter(edit));
+                for (number, declaration) in roots.1.entries(0..usize::MAX) {
+                    let index = (*number, Boxed::read(declaration));
+                    let (old, new) = (old.map(V::read), new.as_ref().map(V::read));
+                    if let Err(rejected) = batch.add(index, *id, old, new) {
+                        return Outcome::Keep(Err(rejected));
+                    }
+                }
+                if new.is_some() || old.is_some() {
+                    records.push((*id, new.map_or(Change::Remove, Change::Put)));
+                }
+            }
+            if records.is_empty() {
+                return Outcome::Keep(Ok(0));
+            }
+            let ranked = batch.apply(edit, roots, &mut names);
+            roots.0.rebuild(edit, &records);
+            outcome(ranked, there)
+        })?;
+        names.into_iter().for_each(Name::settle);
+        Ok(changed)
+    }
+}
+
+fn outcome<T, E>(ranked: Result<(), Rejected<E>>, answer: T) -> Outcome<Result<T, Rejected<E>>> {
+    match ranked {
+        Ok(()) => Outcome::Publish(Ok(answer)),
+        Err(rejected) => Outcome::Keep(Err(rejected)),
+    }
+}
+
+fn commit<V: Value>(rows: impl IntoIterator<Item = (u64, Option<Staged<V>>)>) {
+    let staged = rows.into_iter().filter_map(|(_, row)| row);
+    staged.for_each(Staged::commit);
+}
+
+impl<V: Value, X: RankIndex<V>> Default for RecordStore<V, X> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<V: Value, X: RankIndex<V>> fmt::Debug for RecordStore<V, X> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.info().fmt("RecordStore", f)
+    }
+}
+
+/// The name of a group in the ranking of all indexes.
+fn qualified(index: u32) -> Vec<u8> {
+    index.to_be_bytes().to_vec()
+}
+
+/// What one attempt changes in the ranking.
+struct Batch<'h, V: Value, X: RankIndex<V>> {
+    hashing: &'h RandomState,
+    /// Which of `groups` has a name.
+    known: HashMap<Vec<u8>, usize>,
+    /// Of each group that is touched, its name, its index, and whether that is unique.
+    groups: Vec<(Name<'static>, u32, bool)>,
+    moves: Vec<Move<Bits<V, X>>>,
+}
+
+impl<'h, V: Value, X: RankIndex<V>> Batch<'h, V, X> {
+    fn new(hashing: &'h RandomState) -> Self {
+        Self {
+            hashing,
+            known: HashMap::new(),
+            groups: Vec::new(),
+            moves: Vec::new(),
+        }
+    }
+
+    /// Notes that record `id` changes for an index.
+    fn add(
+        &mut self,
+        (number, index): (u32, &X),
+        id: u64,
+        old: Option<V::Ref<'_>>,
+        new: Option<V::Ref<'_>>,
+    ) -> Result<(), Rejected<X::Error>> {
+        let (mut from, mut to) = (qualified(number), qualified(number));
+        let new = match new {
+            Some(record) => {
+                let score = index.rank_by(record, &mut to);
+                let score = score.map_err(|error| Rejected::Record {
+                    index: number,
+                    id,
+                    error,
+                })?;
+                let bits = score.encode(index.rule());
+                Some(bits.map_err(|refusal| Rejected::Score {
+                    index: number,
+                    refusal,
+                })?)
+            }
+            None => None,
+        };
+        let old = old.and_then(|record| {
+            let score = index.rank_by(record, &mut from).ok()?;
+            score.encode(index.rule()).ok()
+        });
+        let mut note = |group, old, new| {
+            let name = self.group(group, number, index.is_unique());
+            self.moves.push(Move { name, id, old, new });
+        };
+        if from == to || old.is_none() {
+            note(to, old, new);
+        } else {
+            note(from, old, None);
+            if new.is_some() {
+                note(to, None, new);
+            }
+        }
+        Ok(())
+    }
+
+    fn group(&mut self, name: Vec<u8>, index: u32, unique: bool) -> usize {
+        match self.known.entry(name) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) => {
+                let name = Name::new(new.key().clone(), self.hashing);
+                self.groups.push((name, index, unique));
+                *new.insert(self.groups.len() - 1)
+            }
+        }
+    }
+
+    /// Changes the ranking; `names` are to be settled once it is published.
+    fn apply(
+        self,
+        edit: &mut Edit,
+        roots: &mut Roots<V, X>,
+        names: &mut Vec<Name<'static>>,
+    ) -> Result<(), Rejected<X::Error>> {
+        let (_, _, places, scores, ties, keys) = roots;
+        let mut draft = Draft {
+            places,
+            scores,
+            ties,
+            names: keys,
+        };
+        names.clear();
+        let mut owners = Vec::with_capacity(self.groups.len());
+        for (name, index, unique) in self.groups {
+            names.push(name);
+            owners.push((index, unique));
+        }
+        let unique = |name: usize| owners[name].1;
+        draft
+            .apply(edit, names, &self.moves, unique)
+            .map_err(|name| Rejected::Score {
+                index: owners[name].0,
+                refusal: Refusal::NotUnique,
+            })
+    }
+}
+
+/// The group of an index that a record belongs to, and the score that it has there.
+pub struct Candidate<'v, S: Score> {
+    /// The group, whether the record is stored or not.
+    pub group: Board<'v, S>,
+    /// What the record is ranked by.
+    pub score: S,
+}
+
+/// A moment of a record store, kept readable until this is dropped or the store is.
+pub struct HeldRecords<V: Value, X: RankIndex<V>>(Hold<Roots<V, X>>);
+
+/// One state of a record store: records and indexes of the same moment.
+pub struct RecordView<'a, V: Value, X: RankIndex<V>> {
+    moment: Moment<'a, Roots<V, X>>,
+    store: &'a RecordStore<V, X>,
+}
+
+impl<V: Value, X: RankIndex<V>> RecordView<'_, V, X> {
+    /// How many records there are. O(1).
+    pub fn len(&self) -> usize {
+        self.moment.0.len()
+    }
+
+    /// Whether there are no records. O(1).
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The record under `id`. O(log n).
+    #[inline]
+    pub fn get(&self, id: u64) -> Option<V::Ref<'_>> {
+        self.moment.0.get(&id).map(V::read)
+    }
+
+    /// Looks up many records with their memory accesses overlapped; `found` gets each id's place in `ids`
+    /// and its record, in order. O(ids × log n).
+    pub fn get_many<'v>(&'v self, ids: &[u64], mut found: impl FnMut(usize, Option<V::Ref<'v>>)) {
+        let records = &self.moment.0;
+        records.get_many(ids, |at, slot| found(at, slot.map(V::read)));
+    }
+
+    /// Where the ids in `range` are in the order of ids; empty for an inverted range. O(log n).
+    pub fn positions(&self, range: impl RangeBounds<u64>) -> Range<usize> {
+        self.moment.0.positions(range)
+    }
+
+    /// The records at `positions`, which are cut to what there is, from either end. O(log n) to begin, then
+    /// amortised O(1) a row.
+    pub fn slice(
+        &self,
+        positions: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = (u64, V::Ref<'_>)> + ExactSizeIterator {
+        let rows = self.moment.0.entries(positions);
+        rows.map(|(id, slot)| (*id, V::read(slot)))
+    }
+
+    /// The number and the declaration of each index, in the order in which they were added.
+    pub fn indexes(&self) -> impl ExactSizeIterator<Item = (u32, &X)> {
+        let indexes = self.moment.1.entries(0..usize::MAX);
+        indexes.map(|(number, slot)| (*number, Boxed::read(slot)))
+    }
+
+    /// The declaration of an index; `None` if there was none of this number at this moment.
+    pub fn index(&self, number: u32) -> Option<&X> {
+        self.moment.1.get(&number).map(Boxed::read)
+    }
+
+    /// A group of an index. O(log groups).
+    pub fn group(&self, number: u32, group: &[u8]) -> Option<Board<'_, X::Score>> {
+        let mut name = qualified(number);
+        name.extend_from_slice(group);
+        Some(self.board(self.index(number)?, name))
+    }
+
+    /// What an index makes of a record, stored or not; `None` if there was no index of this number at this
+    /// moment. O(log groups).
+    pub fn candidate(
+        &self,
+        number: u32,
+        record: V::Ref<'_>,
+    ) -> Option<Result<Candidate<'_, X::Score>, X::Error>> {
+        let index = self.index(number)?;
+        let mut name = qualified(number);
+        let score = index.rank_by(record, &mut name);
+        Some(score.map(|score| Candidate {
+            group: self.board(index, name),
+            score,
+        }))
+    }
+
+    /// Where record `id` stands in its group of an index. O(log n).
+    pub fn rank(&self, number: u32, id: u64, ties: Ties, order: Order) -> Option<usize> {
+        let candidate = self.candidate(number, self.get(id)?)?.ok()?;
+        candidate.group.rank(id, ties, order)
+    }
+
+    fn board<'v>(&'v self, index: &'v X, name: Vec<u8>) -> Board<'v, X::Score> {
+        let (_, _, places, scores, ties, names) = &*self.moment;
+        let ranking = Ranking {
+            places,
+            scores,
+            ties,
+            names,
+        };
+        let name = Name::new(name, &self.store.hashing);
+        Board::new(ranking, &name, index.rule())
+    }
+}

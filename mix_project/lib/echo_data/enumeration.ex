@@ -1,0 +1,55 @@
+defmodule EchoData.Enumeration do
+  @moduledoc false
+  # Enumeration of a store of any kind, through the doors of that kind.
+
+  # Rows that are read at a time.
+  @chunk 256
+
+  @typedoc """
+  How to hold the current moment of a store, which answers `:held` for a moment; how to read rows at
+  positions counted from the oldest; how to give a moment up.
+  """
+  @type doors ::
+          {(reference -> reference | :held | :closed),
+           (reference, non_neg_integer, pos_integer -> {:ok, list} | term), (reference -> term)}
+
+  @doc """
+  Reduces over all rows of one moment, oldest first, as `Enumerable.reduce/3` does. The moment is that of
+  the store, if it is one, or else the current one.
+  """
+  @spec reduce(reference, doors, Enumerable.acc(), Enumerable.reducer()) :: Enumerable.result()
+  def reduce(store, {hold, slice, close}, acc, fun) do
+    case hold.(store) do
+      :closed -> closed!()
+      :held -> walk([], 0, &slice.(store, &1, @chunk), acc, fun)
+      moment -> [] |> walk(0, &slice.(moment, &1, @chunk), acc, fun) |> release(moment, close)
+    end
+  end
+
+  defp release({:suspended, acc, continue}, moment, close),
+    do: {:suspended, acc, &(&1 |> continue.() |> release(moment, close))}
+
+  defp release(result, moment, close) do
+    close.(moment)
+    result
+  end
+
+  defp walk(_rows, _position, _read, {:halt, acc}, _fun), do: {:halted, acc}
+
+  defp walk(rows, position, read, {:suspend, acc}, fun),
+    do: {:suspended, acc, &walk(rows, position, read, &1, fun)}
+
+  defp walk([row | rows], position, read, {:cont, acc}, fun),
+    do: walk(rows, position, read, fun.(row, acc), fun)
+
+  defp walk([], position, read, {:cont, acc}, fun) do
+    case read.(position) do
+      {:ok, []} -> {:done, acc}
+      {:ok, rows} -> walk(rows, position + @chunk, read, {:cont, acc}, fun)
+      :closed -> closed!()
+    end
+  end
+
+  @spec closed!() :: no_return
+  defp closed!, do: raise(ArgumentError, "the store is closed")
+end

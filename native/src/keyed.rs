@@ -1,0 +1,378 @@
+//! What stores of values under single ids have in common: NIFs that are registered once for each kind of
+//! them, by `keyed_nifs!`.
+//!
+//! Every function takes the store as a reference, or as the name or pid of its process, and answers
+//! `:closed` when there is no such store.
+
+use std::ffi::CStr;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use echo_data_core::id::GateError;
+use echo_data_core::{BlobRef, Rows, View};
+use rustler::{Env, NifResult, Term};
+
+use crate::batch::{self, Batch, Row};
+use crate::bounds::END;
+use crate::handle::{self, Found, Handle};
+use crate::kind::Kind;
+use crate::refusal::{answer, Refusal};
+use crate::resource::{self, Type};
+use crate::rows::{self, Listing, Order, Table, ViewOf};
+use crate::store::found_or_not;
+use crate::term::{self, Shared, Value};
+use crate::{atoms, lookup};
+
+/// A kind of store that has one index, of values.
+pub(crate) trait Keyed: Kind + Copy {
+    /// The name of the type that batches of rows have in the VM.
+    const PAIRS: &'static CStr;
+
+    /// Where that type is kept.
+    fn kept_pairs() -> &'static Type<Batch<Pair<Self>>>;
+
+    /// The key of an id.
+    fn key(rule: &Self::Rule, id: Term<'_>) -> Result<u64, GateError>;
+
+    /// How a key is told to the caller.
+    fn id<'a>(env: Env<'a>, rule: &Self::Rule, key: u64) -> Term<'a>;
+
+    fn rows<'v>(view: &'v Self::View<'_>) -> &'v View<'v, Value>;
+    fn put(store: &Self::Store, key: u64, value: Value);
+    fn put_all(store: &Self::Store, rows: impl Iterator<Item = (u64, Value)>);
+    fn remove(store: &Self::Store, key: u64) -> bool;
+    fn take<T>(
+        store: &Self::Store,
+        key: u64,
+        read: impl FnOnce(BlobRef<'_, Shared>) -> T,
+    ) -> Option<T>;
+}
+
+/// Implements [`Keyed`] by the methods that the stores of the core have.
+macro_rules! keyed {
+    ($kind:ident, $pairs:literal, key: $key:expr, id: $id:expr) => {
+        impl $crate::keyed::Keyed for $kind {
+            const PAIRS: &'static std::ffi::CStr = $pairs;
+
+            fn kept_pairs(
+            ) -> &'static $crate::resource::Type<$crate::batch::Batch<$crate::keyed::Pair<Self>>>
+            {
+                static TYPE: $crate::resource::Type<
+                    $crate::batch::Batch<$crate::keyed::Pair<$kind>>,
+                > = $crate::resource::Type::new();
+                &TYPE
+            }
+
+            #[inline]
+            fn key(
+                rule: &Self::Rule,
+                id: rustler::Term<'_>,
+            ) -> Result<u64, echo_data_core::id::GateError> {
+                $key(rule, id)
+            }
+
+            #[inline]
+            fn id<'a>(env: rustler::Env<'a>, rule: &Self::Rule, key: u64) -> rustler::Term<'a> {
+                $id(env, rule, key)
+            }
+
+            #[inline]
+            fn rows<'v>(
+                view: &'v Self::View<'_>,
+            ) -> &'v echo_data_core::View<'v, $crate::term::Value> {
+                view
+            }
+
+            #[inline]
+            fn put(store: &Self::Store, key: u64, value: $crate::term::Value) {
+                store.put(key, value);
+            }
+
+            fn put_all(
+                store: &Self::Store,
+                rows: impl Iterator<Item = (u64, $crate::term::Value)>,
+            ) {
+                store.put_all(rows);
+            }
+
+            fn remove(store: &Self::Store, key: u64) -> bool {
+                store.remove(key)
+            }
+
+            fn take<T>(
+                store: &Self::Store,
+                key: u64,
+                read: impl FnOnce(echo_data_core::BlobRef<'_, $crate::term::Shared>) -> T,
+            ) -> Option<T> {
+                store.take(key, read)
+            }
+        }
+    };
+}
+
+pub(crate) use keyed;
+
+/// Registers these NIFs for a kind, under names that begin with `$prefix`.
+macro_rules! keyed_nifs {
+    ($kind:ty, $prefix:literal) => {
+        $crate::hot::hot_nif!(concat!($prefix, "_put"), 3, $crate::keyed::put::<$kind>);
+        $crate::hot::hot_nif!(concat!($prefix, "_get"), 2, $crate::keyed::get::<$kind>);
+        $crate::hot::hot_nif!(
+            concat!($prefix, "_delete"),
+            2,
+            $crate::keyed::delete::<$kind>
+        );
+        $crate::hot::hot_nif!(concat!($prefix, "_take"), 2, $crate::keyed::take::<$kind>);
+        $crate::hot::hot_nif!(
+            concat!($prefix, "_get_many"),
+            2,
+            $crate::keyed::get_many::<$kind>
+        );
+        $crate::hot::hot_nif!(
+            concat!($prefix, "_get_more"),
+            1,
+            $crate::keyed::get_more::<$kind>
+        );
+        $crate::hot::hot_nif!(
+            concat!($prefix, "_put_many"),
+            2,
+            $crate::keyed::put_many::<$kind>
+        );
+        $crate::hot::hot_nif!(
+            concat!($prefix, "_put_more"),
+            2,
+            $crate::keyed::put_more::<$kind>
+        );
+        $crate::hot::hot_nif!(
+            concat!($prefix, "_put_staged"),
+            2,
+            $crate::keyed::put_staged::<$kind>,
+            DirtyCpu
+        );
+        $crate::hot::hot_nif!(concat!($prefix, "_slice"), 4, $crate::keyed::slice::<$kind>);
+        $crate::hot::hot_nif!(concat!($prefix, "_more"), 1, $crate::keyed::more::<$kind>);
+    };
+}
+
+pub(crate) use keyed_nifs;
+
+impl<K: Keyed> Handle<K> {
+    /// The key of an id of this store.
+    #[inline]
+    pub(crate) fn key(&self, id: Term<'_>) -> Result<u64, GateError> {
+        K::key(self.rule(), id)
+    }
+}
+
+/// All rows of a store.
+#[derive(Clone, Copy)]
+pub(crate) struct All<K>(PhantomData<K>);
+
+impl<K> All<K> {
+    pub(crate) fn rows() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<K: Keyed> Table for All<K> {
+    type Kind = K;
+    type Value<'v> = BlobRef<'v, Shared>;
+    type Rows<'v> = Rows<'v, Value>;
+
+    #[inline]
+    fn rows<'v>(self, view: &'v ViewOf<'_, Self>, keys: Range<u64>) -> Rows<'v, Value> {
+        K::rows(view).range(keys)
+    }
+
+    #[inline]
+    fn id<'a>(env: Env<'a>, rule: &K::Rule, key: u64) -> Term<'a> {
+        K::id(env, rule, key)
+    }
+
+    #[inline]
+    fn decode<'a>(env: Env<'a>, value: Self::Value<'_>) -> Term<'a> {
+        term::decode(env, value)
+    }
+
+    fn number(self) -> u64 {
+        0
+    }
+
+    fn numbered(_number: u64) -> Self {
+        Self::rows()
+    }
+}
+
+/// A value under its key, to be put.
+pub(crate) struct Pair<K> {
+    key: u64,
+    value: Value,
+    of: PhantomData<fn() -> K>,
+}
+
+impl<K: Keyed> Row for Pair<K> {
+    type Kind = K;
+    const NAME: &'static CStr = K::PAIRS;
+    const LIST: &'static str = "rows must be a list of {id, value}";
+
+    fn kept() -> &'static Type<Batch<Self>> {
+        K::kept_pairs()
+    }
+
+    fn read(handle: &Handle<K>, row: Term<'_>) -> Option<Result<Self, Refusal>> {
+        let (id, value) = row.decode::<(Term, Term)>().ok()?;
+        let read = || {
+            Ok(Self {
+                key: handle.key(id)?,
+                value: term::encode(value)?,
+                of: PhantomData,
+            })
+        };
+        Some(read())
+    }
+}
+
+/// Opens the types of a kind and its batches; answers whether the VM did so.
+pub(crate) fn open_types<K: Keyed>(env: Env<'_>) -> bool {
+    resource::open::<Handle<K>>(env) && resource::open::<Batch<Pair<K>>>(env)
+}
+
+/// Puts rows in one publication.
+fn put_all<'a, K: Keyed>(env: Env<'a>) -> impl FnOnce(&K::Store, Vec<Pair<K>>) -> Term<'a> {
+    move |store, rows| {
+        let rows = rows.into_iter().map(|Pair { key, value, .. }| (key, value));
+        K::put_all(store, rows);
+        atoms::ok().to_term(env)
+    }
+}
+
+/// `:ok`.
+pub(crate) fn put<'a, K: Keyed>(
+    env: Env<'a>,
+    [store, id, value]: [Term<'a>; 3],
+) -> NifResult<Term<'a>> {
+    let put = |found: Found<K>| {
+        let key = found.key(id)?;
+        let value = term::encode(value)?;
+        found.write(env, |store| K::put(store, key, value))?;
+        Ok(atoms::ok().to_term(env))
+    };
+    answer(env, handle::with(store, put))
+}
+
+/// `{:ok, value}` or `{:error, :not_found}`.
+pub(crate) fn get<'a, K: Keyed>(env: Env<'a>, [store, id]: [Term<'a>; 2]) -> NifResult<Term<'a>> {
+    let get = |found: Found<K>| {
+        let key = found.key(id)?;
+        found.read(env, |view| {
+            let value = K::rows(&view).get(key);
+            Ok(found_or_not(
+                env,
+                value.map(|value| term::decode(env, value)),
+            ))
+        })
+    };
+    answer(env, handle::with(store, get))
+}
+
+/// `:ok` or `{:error, :not_found}`.
+pub(crate) fn delete<'a, K: Keyed>(
+    env: Env<'a>,
+    [store, id]: [Term<'a>; 2],
+) -> NifResult<Term<'a>> {
+    let delete = |found: Found<K>| {
+        let key = found.key(id)?;
+        Ok(match found.write(env, |store| K::remove(store, key))? {
+            true => atoms::ok().to_term(env),
+            false => found_or_not(env, None),
+        })
+    };
+    answer(env, handle::with(store, delete))
+}
+
+/// `{:ok, value}`, which is not there any more, or `{:error, :not_found}`.
+pub(crate) fn take<'a, K: Keyed>(env: Env<'a>, [store, id]: [Term<'a>; 2]) -> NifResult<Term<'a>> {
+    let take = |found: Found<K>| {
+        let key = found.key(id)?;
+        let taken = found.write(env, |store| {
+            K::take(store, key, |value| term::decode(env, value))
+        })?;
+        Ok(found_or_not(env, taken))
+    };
+    answer(env, handle::with(store, take))
+}
+
+/// `{:ok, [{id, value}]}` for the ids that are there, in their order, or `{:more, continuation}` for
+/// `get_more`.
+pub(crate) fn get_many<'a, K: Keyed>(
+    env: Env<'a>,
+    [store, ids]: [Term<'a>; 2],
+) -> NifResult<Term<'a>> {
+    let find = |found: Found<K>| lookup::find(env, found, ids);
+    answer(env, handle::with(store, find))
+}
+
+/// As `get_many`.
+pub(crate) fn get_more<'a, K: Keyed>(
+    env: Env<'a>,
+    [continuation]: [Term<'a>; 1],
+) -> NifResult<Term<'a>> {
+    answer(env, lookup::proceed::<K>(env, continuation))
+}
+
+/// `:ok`, or `{:more, continuation}` for `put_more`, or `{:staged, batch}` for `put_staged`.
+pub(crate) fn put_many<'a, K: Keyed>(
+    env: Env<'a>,
+    [store, rows]: [Term<'a>; 2],
+) -> NifResult<Term<'a>> {
+    let begin = |found: Found<K>| batch::begin(env, &found, rows, 0, put_all::<K>(env));
+    answer(env, handle::with(store, begin))
+}
+
+/// As `put_many`.
+pub(crate) fn put_more<'a, K: Keyed>(
+    env: Env<'a>,
+    [store, continuation]: [Term<'a>; 2],
+) -> NifResult<Term<'a>> {
+    let proceed = |found: Found<K>| batch::proceed::<Pair<K>>(env, &found, continuation);
+    answer(env, handle::with(store, proceed))
+}
+
+/// `:ok`. Building nodes for many rows takes milliseconds.
+pub(crate) fn put_staged<'a, K: Keyed>(
+    env: Env<'a>,
+    [store, batch]: [Term<'a>; 2],
+) -> NifResult<Term<'a>> {
+    let publish = |found: Found<K>| batch::publish(env, &found, batch, put_all::<K>(env));
+    answer(env, handle::with(store, publish))
+}
+
+/// `{:ok, rows}` or `{:more, continuation}`: the rows at positions counted from the oldest, up to `count`
+/// or `:all`.
+pub(crate) fn slice<'a, K: Keyed>(
+    env: Env<'a>,
+    [store, first, count, values]: [Term<'a>; 4],
+) -> NifResult<Term<'a>> {
+    let first = first.decode()?;
+    let listing = Listing {
+        order: Order::Asc,
+        limit: count.decode().unwrap_or(usize::MAX),
+        values: values.decode()?,
+    };
+    let slice = |found: Found<K>| {
+        let find = |view: &K::View<'_>| match K::rows(view).select(first) {
+            Some((key, _)) => key..END,
+            None => END..END,
+        };
+        rows::list(env, found, All::rows(), listing, find)
+    };
+    answer(env, handle::with(store, slice))
+}
+
+/// As the function that answered `{:more, continuation}` of rows.
+pub(crate) fn more<'a, K: Keyed>(
+    env: Env<'a>,
+    [continuation]: [Term<'a>; 1],
+) -> NifResult<Term<'a>> {
+    answer(env, rows::proceed::<All<K>>(env, continuation))
+}
