@@ -14,6 +14,7 @@ mod error;
 mod handle;
 mod hot;
 mod keyed;
+mod keyspace;
 mod kind;
 mod links;
 mod lookup;

@@ -5,12 +5,15 @@ defmodule EchoData.Neighbour do
 
   alias EchoData.Bcs.EdgeStore
   alias EchoData.{BrandedId, Buckets, Timeline}
+  alias EchoMQ.Keyspace
 
   @rows 200_000
   @edges 120_000
 
   # What takes a few milliseconds is done so often.
   @often 20
+
+  @mebibyte 1_048_576
 
   @doc """
   Runs heavy calls, and answers for each how often a neighbour that never waits had its turn meanwhile.
@@ -25,7 +28,8 @@ defmodule EchoData.Neighbour do
     ids = Enum.map(rows, &elem(&1, 0))
 
     turns =
-      for {name, work} <- heavy(timeline, rows, ids) ++ heavy_edges() ++ heavy_buckets() do
+      for {name, work} <-
+            heavy(timeline, rows, ids) ++ heavy_edges() ++ heavy_buckets() ++ heavy_keys() do
         before = :counters.get(counter, 1)
         work.()
         {name, :counters.get(counter, 1) - before}
@@ -80,6 +84,18 @@ defmodule EchoData.Neighbour do
       counts: fn -> @rows = narrow |> Buckets.counts() |> length() end,
       entries: fn -> for _ <- 1..@often, do: ^entries = Buckets.entries(wide, 0) end,
       snowflakes: fn -> for _ <- 1..@often, do: [_ | _] = Buckets.to_snowflake_list(wide) end
+    ]
+  end
+
+  # Many keys, and a long one.
+  defp heavy_keys do
+    keys = for n <- 1..@rows, do: "emq:{queue}:#{n}"
+    long = :binary.copy("x", @mebibyte)
+
+    [
+      slots: fn -> for _ <- 1..@often, do: @rows = keys |> Keyspace.slots() |> length() end,
+      legal?: fn -> for _ <- 1..@often, do: true = Keyspace.legal?(keys) end,
+      slot: fn -> for _ <- 1..(@often * 5), do: Keyspace.slot(long) end
     ]
   end
 
