@@ -54,12 +54,13 @@ impl<'v, S: Score> Standings<'v, S> {
         let mut tie = None;
         let mut sizes = None;
         let first = roots.places.select(first).map(|(place, _)| *place);
-        if let Some(Place { group, score, .. }) = first.filter(|_| !positions.is_empty()) {
+        if let Some(place) = first.filter(|_| !positions.is_empty()) {
+            let (group, score) = (place.group(), place.score());
             if ties != Ties::Ordinal {
                 tie = Some((score, board.rank_of(group, score, None, ties, order)));
             }
             if ties == Ties::Max {
-                let at = roots.ties.rank(&Tie { group, score });
+                let at = roots.ties.rank(&Tie::new(group, score));
                 let rest = match order {
                     Order::Ascending => at + 1..usize::MAX,
                     Order::Descending => 0..at,
@@ -116,7 +117,7 @@ impl<S: Score> Iterator for Standings<'_, S> {
             Order::Ascending => self.places.next(),
             Order::Descending => self.places.next_back(),
         }?;
-        let (score, id) = (place.score, place.id);
+        let (score, id) = (place.score(), place.id);
         let at = self.next;
         self.next += 1;
         Some(Standing {
