@@ -4,7 +4,7 @@ defmodule EchoData.Neighbour do
   """
 
   alias EchoData.Bcs.EdgeStore
-  alias EchoData.{BrandedId, Buckets, Timeline}
+  alias EchoData.{BrandedId, Buckets, RankedSet, Timeline}
 
   @rows 200_000
   @edges 120_000
@@ -25,7 +25,8 @@ defmodule EchoData.Neighbour do
     ids = Enum.map(rows, &elem(&1, 0))
 
     turns =
-      for {name, work} <- heavy(timeline, rows, ids) ++ heavy_edges() ++ heavy_buckets() do
+      for {name, work} <-
+            heavy(timeline, rows, ids) ++ heavy_edges() ++ heavy_buckets() ++ heavy_ranks(ids) do
         before = :counters.get(counter, 1)
         work.()
         {name, :counters.get(counter, 1) - before}
@@ -80,6 +81,20 @@ defmodule EchoData.Neighbour do
       counts: fn -> @rows = narrow |> Buckets.counts() |> length() end,
       entries: fn -> for _ <- 1..@often, do: ^entries = Buckets.entries(wide, 0) end,
       snowflakes: fn -> for _ <- 1..@often, do: [_ | _] = Buckets.to_snowflake_list(wide) end
+    ]
+  end
+
+  defp heavy_ranks(ids) do
+    set = RankedSet.new("NBR")
+    rows = for {id, n} <- Enum.with_index(ids), do: {id, rem(n * 7919, 1000)}
+    all = {nil, nil}
+
+    [
+      put_all: fn -> {:ok, @rows} = RankedSet.put_all(set, rows) end,
+      by_rank: fn -> @rows = set |> RankedSet.by_rank(all, ties: :max) |> length() end,
+      by_score: fn -> @rows = set |> RankedSet.by_score(nil, nil) |> length() end,
+      ranks: fn -> @rows = set |> RankedSet.ranks(ids) |> length() end,
+      pop_min: fn -> @rows = set |> RankedSet.pop_min(@rows) |> length() end
     ]
   end
 
