@@ -11,11 +11,13 @@ mod buckets;
 mod edge_store;
 mod edges;
 mod error;
+mod group;
 mod handle;
 mod hot;
 mod keyed;
 mod keyspace;
 mod kind;
+mod leaderboard;
 mod links;
 mod lookup;
 mod moment;
@@ -23,12 +25,17 @@ mod neighbours;
 mod ordered;
 mod property_store;
 mod props;
+mod ranked_many;
+mod ranked_set;
+mod ranked_store;
 mod refusal;
 mod registry;
 mod relation;
 mod resource;
 mod rows;
+mod score;
 mod snowflake;
+mod standings;
 mod store;
 mod term;
 mod timeline;
@@ -45,4 +52,5 @@ fn load(env: rustler::Env<'_>, _info: rustler::Term<'_>) -> bool {
         && keyed::open_types::<ordered::Ordered>(env)
         && keyed::open_types::<buckets::Bucketed>(env)
         && links::open_types(env)
+        && ranked_many::open_types(env)
 }

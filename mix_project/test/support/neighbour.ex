@@ -4,7 +4,7 @@ defmodule EchoData.Neighbour do
   """
 
   alias EchoData.Bcs.EdgeStore
-  alias EchoData.{BrandedId, Buckets, Timeline}
+  alias EchoData.{BrandedId, Buckets, RankedSet, Timeline}
   alias EchoMQ.Keyspace
 
   @rows 200_000
@@ -29,7 +29,8 @@ defmodule EchoData.Neighbour do
 
     turns =
       for {name, work} <-
-            heavy(timeline, rows, ids) ++ heavy_edges() ++ heavy_buckets() ++ heavy_keys() do
+            heavy(timeline, rows, ids) ++
+              heavy_edges() ++ heavy_buckets() ++ heavy_keys() ++ heavy_ranks(ids) do
         before = :counters.get(counter, 1)
         work.()
         {name, :counters.get(counter, 1) - before}
@@ -96,6 +97,20 @@ defmodule EchoData.Neighbour do
       slots: fn -> for _ <- 1..@often, do: @rows = keys |> Keyspace.slots() |> length() end,
       legal?: fn -> for _ <- 1..@often, do: true = Keyspace.legal?(keys) end,
       slot: fn -> for _ <- 1..(@often * 5), do: Keyspace.slot(long) end
+    ]
+  end
+
+  defp heavy_ranks(ids) do
+    set = RankedSet.new("NBR")
+    rows = for {id, n} <- Enum.with_index(ids), do: {id, rem(n * 7919, 1000)}
+    all = {nil, nil}
+
+    [
+      put_all: fn -> {:ok, @rows} = RankedSet.put_all(set, rows) end,
+      by_rank: fn -> @rows = set |> RankedSet.by_rank(all, ties: :max) |> length() end,
+      by_score: fn -> @rows = set |> RankedSet.by_score(nil, nil) |> length() end,
+      ranks: fn -> @rows = set |> RankedSet.ranks(ids) |> length() end,
+      pop_min: fn -> @rows = set |> RankedSet.pop_min(@rows) |> length() end
     ]
   end
 
