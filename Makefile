@@ -84,7 +84,7 @@ check-sanitizer: ## the core's tests under the address sanitizer (nightly Rust)
 	fi
 
 bench: ## measure the core and the Elixir library, beside their peers
-	@scripts/setup cargo cc mix
+	@scripts/setup cargo cc mix redis-server eredis
 	cargo run --release -p echo_data_benches --bin report
 	cargo bench -p echo_data_benches
 	cd mix_project && mix run bench/run.exs
