@@ -166,8 +166,12 @@ defmodule EchoData.Twin.RankedSet do
       group = options[:group]
 
       case :ets.take(set.scores, {group, id}) do
-        [] -> :error
-        [{_member, key, _score}] -> :ets.delete(set.places, {group, key, id}) && :ok
+        [] ->
+          :error
+
+        [{_member, key, _score}] ->
+          true = :ets.delete(set.places, {group, key, id})
+          :ok
       end
     end
   end
