@@ -1,5 +1,6 @@
 //! The ranked set: members of groups, each with a score, and the places that follow from the scores.
 
+use std::collections::BTreeSet;
 use std::hash::RandomState;
 
 use crate::publish::{Gauge, Hold, Info, Moment, Outcome, Published};
@@ -197,6 +198,51 @@ impl<S: Score> Ranked<S> {
         Ok(sum)
     }
 
+    /// Gives `id` in each of `groups` the score that `decide` makes of the one that it has there, or leaves
+    /// it where that is `None`: all in one publication, or none if one is refused. Answers what was done in
+    /// each group. O(groups × log n). `decide` may run more than once, when other writers are first.
+    ///
+    /// # Panics
+    /// If a group is named twice.
+    ///
+    /// ```
+    /// use echo_data_core::{Put, Ranked};
+    ///
+    /// let best = Ranked::<i64>::new();
+    /// let enter = |groups: &[&[u8]], score: i64| {
+    ///     best.update_each(groups, 1, |old| Ok(Some(score).filter(|_| old < Some(score))))
+    /// };
+    /// assert_eq!(enter(&[b"ever", b"today"], 50), Ok(vec![Put::Added, Put::Added]));
+    /// assert_eq!(enter(&[b"ever", b"tomorrow"], 40), Ok(vec![Put::Unchanged, Put::Added]));
+    /// ```
+    pub fn update_each(
+        &self,
+        groups: &[&[u8]],
+        id: u64,
+        mut decide: impl FnMut(Option<S>) -> Result<Option<S>, Refusal>,
+    ) -> Result<Vec<Put>, Refusal> {
+        let distinct: BTreeSet<_> = groups.iter().collect();
+        assert_eq!(distinct.len(), groups.len(), "a group is named twice");
+        let mut names: Vec<_> = groups.iter().map(|group| self.name(group)).collect();
+        let done = self.versions.update(|edit, roots| {
+            let mut draft = draft(roots);
+            let moves = match self.moves(&draft, &names, id, &mut decide) {
+                Ok(moves) => moves,
+                Err(refusal) => return Outcome::Keep(Err(refusal)),
+            };
+            let done: Vec<_> = moves.iter().map(Move::kind).collect();
+            if done.iter().all(|&put| put == Put::Unchanged) {
+                return Outcome::Keep(Ok(done));
+            }
+            match draft.apply(edit, &mut names, &moves, |_| self.unique) {
+                Ok(()) => Outcome::Publish(Ok(done)),
+                Err(_) => Outcome::Keep(Err(Refusal::NotUnique)),
+            }
+        })?;
+        names.into_iter().for_each(Name::settle);
+        Ok(done)
+    }
+
     /// Takes `id` out of `group`; answers the score that it had. O(log n).
     pub fn delete(&self, group: &[u8], id: u64) -> Option<S> {
         let name = self.name(group);
@@ -243,6 +289,23 @@ impl<S: Score> Ranked<S> {
 
     fn name<'n>(&self, group: &'n [u8]) -> Name<'n> {
         Name::new(group, &self.hashing)
+    }
+
+    /// What `decide` makes of the scores of `id` in the groups of these names.
+    fn moves(
+        &self,
+        draft: &Draft<'_, S::Bits>,
+        names: &[Name<'_>],
+        id: u64,
+        mut decide: impl FnMut(Option<S>) -> Result<Option<S>, Refusal>,
+    ) -> Result<Vec<Move<S::Bits>>, Refusal> {
+        let moves = names.iter().enumerate().map(|(name, group)| {
+            let old = draft.read().scores_of(group, std::iter::once(id))[0];
+            let new = decide(old.map(|old| S::decode(old, &self.rule)))?;
+            let new = new.map(|new| new.encode(&self.rule)).transpose()?.or(old);
+            Ok(Move { name, id, old, new })
+        });
+        moves.collect()
     }
 
     fn change(

@@ -184,6 +184,26 @@ impl<'v, S: Score> Board<'v, S> {
         self.walk(positions, ties, order)
     }
 
+    /// The members at these places, every one in a place alone, with the ranks that `ties` gives them: so
+    /// a walk may be done in parts. O(log n), then amortised O(1) a row.
+    ///
+    /// ```
+    /// use echo_data_core::{Order, Ranked, Ties};
+    ///
+    /// let points = Ranked::<i64>::new();
+    /// points.put_all(b"", [(1, 40), (2, 70), (3, 70), (4, 90)]).expect("integers");
+    /// let view = points.view();
+    /// let board = view.group(b"");
+    /// let places = board.by_rank(1.., Ties::Dense, Order::Ascending).places();
+    /// assert_eq!(places, 1..4);
+    /// let last = board.at_places(2..4, Ties::Dense, Order::Ascending);
+    /// assert_eq!(last.map(|row| (row.rank, row.id)).collect::<Vec<_>>(), [(1, 3), (2, 4)]);
+    /// ```
+    pub fn at_places(&self, places: Range<usize>, ties: Ties, order: Order) -> Standings<'v, S> {
+        let all = self.group.map_or(0..0, |group| self.members(group));
+        self.walk(in_order(&all, places, order), ties, order)
+    }
+
     /// All members, from the first place on. O(log n), then amortised O(1) a row.
     pub fn standings(&self, ties: Ties, order: Order) -> Standings<'v, S> {
         let all = self.group.map_or(0..0, |group| self.members(group));

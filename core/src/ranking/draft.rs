@@ -40,6 +40,17 @@ pub(crate) struct Move<B> {
     pub(crate) new: Option<B>,
 }
 
+impl<B: Bits> Move<B> {
+    /// What it is to its group, if nobody leaves.
+    pub(crate) fn kind(&self) -> Put {
+        match self.old {
+            None if self.new.is_some() => Put::Added,
+            old if old != self.new => Put::Updated,
+            _ => Put::Unchanged,
+        }
+    }
+}
+
 /// By how many the members with a score change.
 struct Swing<B> {
     tie: Tie<B>,

@@ -385,6 +385,23 @@ pub struct Measure {
 }
 
 impl Measure {
+    /// Whether `a` comes before `b`. What is not of this kind comes before nothing, and nothing before it.
+    ///
+    /// ```
+    /// use echo_data_core::{Kind, Measure, Number, Order};
+    ///
+    /// let measure = Measure { kind: Kind::Integer, order: Order::Descending };
+    /// assert!(measure.precedes(Number::Integer(7), Number::Integer(5)));
+    /// assert!(!measure.precedes(Number::Nil, Number::Integer(5)));
+    /// assert!(!measure.precedes(Number::Integer(7), Number::Float(5.0)));
+    /// ```
+    pub fn precedes(self, a: Number, b: Number) -> bool {
+        match (self.encode(a), self.encode(b)) {
+            (Ok(a), Ok(b)) => Encoded([a]) < Encoded([b]),
+            _ => false,
+        }
+    }
+
     fn encode(self, number: Number) -> Result<Field, fn(usize) -> Refusal> {
         let field = match (self.kind, number) {
             (_, Number::Nil) => Field::NIL,
@@ -408,7 +425,9 @@ impl Measure {
 }
 
 impl Number {
-    fn plus(self, delta: Self) -> Option<Self> {
+    /// The sum, if it is in range: no integer wraps round, and no finite floats become infinite. What is
+    /// no number changes nothing.
+    pub fn plus(self, delta: Self) -> Option<Self> {
         match (self, delta) {
             (Self::Integer(value), Self::Integer(delta)) => {
                 value.checked_add(delta).map(Self::Integer)

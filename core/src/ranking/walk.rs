@@ -78,6 +78,12 @@ impl<'v, S: Score> Standings<'v, S> {
         }
     }
 
+    /// The places of the rows that are yet to come, every one in a place alone; see
+    /// [`Board::at_places`].
+    pub fn places(&self) -> Range<usize> {
+        self.next..self.next + self.places.len()
+    }
+
     /// The rank of a row that has `score` and stands at `at`.
     #[inline]
     fn rank(&mut self, score: S::Bits, at: usize) -> usize {
