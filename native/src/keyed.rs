@@ -21,7 +21,10 @@ use crate::resource::{self, Type};
 use crate::rows::{self, Listing, Order, Table, ViewOf};
 use crate::store::found_or_not;
 use crate::term::{self, Shared, Value};
-use crate::{atoms, lookup};
+use crate::{
+    atoms,
+    lookup::{self, Wanted},
+};
 
 /// A kind of store that has one index, of values.
 pub(crate) trait Keyed: Kind + Copy {
@@ -203,6 +206,40 @@ impl<K: Keyed> Table for All<K> {
     }
 }
 
+/// Rows, `{id, value}`, of those that are there.
+impl<'a, K: Keyed> Wanted<'a> for All<K> {
+    type Kind = K;
+
+    fn key(handle: &Handle<K>, id: Term<'_>) -> Result<u64, GateError> {
+        handle.key(id)
+    }
+
+    fn add(
+        &self,
+        env: Env<'a>,
+        view: &K::View<'_>,
+        ids: &[Term<'a>],
+        keys: &[u64],
+        mut list: Term<'a>,
+    ) -> Term<'a> {
+        K::rows(view).get_many(keys, |at, value| {
+            if let Some(value) = value {
+                let row = term::pair(env, ids[at], term::decode(env, value));
+                list = term::cell(env, row, list);
+            }
+        });
+        list
+    }
+
+    fn term(&self, env: Env<'a>) -> Term<'a> {
+        rows::nil(env)
+    }
+
+    fn from_term(_term: Term<'a>) -> Result<Self, Refusal> {
+        Ok(Self::rows())
+    }
+}
+
 /// A value under its key, to be put.
 pub(crate) struct Pair<K> {
     key: u64,
@@ -308,7 +345,7 @@ pub(crate) fn get_many<'a, K: Keyed>(
     env: Env<'a>,
     [store, ids]: [Term<'a>; 2],
 ) -> NifResult<Term<'a>> {
-    let find = |found: Found<K>| lookup::find(env, found, ids);
+    let find = |found: Found<K>| lookup::find(env, found, ids, All::<K>::rows());
     answer(env, handle::with(store, find))
 }
 
@@ -317,7 +354,7 @@ pub(crate) fn get_more<'a, K: Keyed>(
     env: Env<'a>,
     [continuation]: [Term<'a>; 1],
 ) -> NifResult<Term<'a>> {
-    answer(env, lookup::proceed::<K>(env, continuation))
+    answer(env, lookup::proceed::<All<K>>(env, continuation))
 }
 
 /// `:ok`, or `{:more, continuation}` for `put_more`, or `{:staged, batch}` for `put_staged`.

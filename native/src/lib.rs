@@ -11,10 +11,12 @@ mod buckets;
 mod edge_store;
 mod edges;
 mod error;
+mod group;
 mod handle;
 mod hot;
 mod keyed;
 mod kind;
+mod leaderboard;
 mod links;
 mod lookup;
 mod moment;
@@ -22,12 +24,17 @@ mod neighbours;
 mod ordered;
 mod property_store;
 mod props;
+mod ranked_many;
+mod ranked_set;
+mod ranked_store;
 mod refusal;
 mod registry;
 mod relation;
 mod resource;
 mod rows;
+mod score;
 mod snowflake;
+mod standings;
 mod store;
 mod term;
 mod timeline;
@@ -44,4 +51,5 @@ fn load(env: rustler::Env<'_>, _info: rustler::Term<'_>) -> bool {
         && keyed::open_types::<ordered::Ordered>(env)
         && keyed::open_types::<buckets::Bucketed>(env)
         && links::open_types(env)
+        && ranked_many::open_types(env)
 }

@@ -32,6 +32,9 @@ impl Refusal {
     pub(crate) fn at(self, position: usize) -> Self {
         match self {
             Self::Gate(error) => Self::GateAt(error, position),
+            Self::Misuse(message) => {
+                Self::Misuse(format!("{message}, at position {position}").into())
+            }
             other => other,
         }
     }

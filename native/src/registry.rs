@@ -12,6 +12,7 @@ use crate::buckets::Bucketed;
 use crate::handle::Handle;
 use crate::kind::Kind;
 use crate::ordered::Ordered;
+use crate::ranked_set::RankedSet;
 use crate::relation::Relation;
 use crate::resource::{self, Ref};
 
@@ -20,6 +21,7 @@ pub(crate) enum Entry {
     Ordered(Ref<Handle<Ordered>>),
     Relation(Ref<Handle<Relation>>),
     Bucketed(Ref<Handle<Bucketed>>),
+    RankedSet(Ref<Handle<RankedSet>>),
 }
 
 impl Entry {
@@ -28,6 +30,7 @@ impl Entry {
             Self::Ordered(_) => Ordered::WHAT,
             Self::Relation(_) => Relation::WHAT,
             Self::Bucketed(_) => Bucketed::WHAT,
+            Self::RankedSet(_) => RankedSet::WHAT,
         }
     }
 }
@@ -37,6 +40,7 @@ pub(crate) fn what(reference: Term<'_>) -> Option<&'static str> {
     what_of::<Ordered>(reference)
         .or_else(|| what_of::<Relation>(reference))
         .or_else(|| what_of::<Bucketed>(reference))
+        .or_else(|| what_of::<RankedSet>(reference))
 }
 
 fn what_of<K: Kind>(reference: Term<'_>) -> Option<&'static str> {

@@ -19,6 +19,11 @@ defmodule EchoData.Argument do
   def positive!(_name, number) when is_integer(number) and number > 0, do: number
   def positive!(name, other), do: refuse!(name, "a positive integer", other)
 
+  @doc "Raises unless the argument is a non-negative integer."
+  @spec natural!(String.t(), term) :: non_neg_integer
+  def natural!(_name, number) when is_integer(number) and number >= 0, do: number
+  def natural!(name, other), do: refuse!(name, "a non-negative integer", other)
+
   @doc "Raises unless the limit is a positive integer or `:all`."
   @spec limit!(term) :: pos_integer | :all
   def limit!(limit) when limit == :all or (is_integer(limit) and limit > 0), do: limit

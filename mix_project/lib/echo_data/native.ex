@@ -28,6 +28,13 @@ defmodule EchoData.Native do
 
   @type listed :: {:ok, list} | {:more, term} | refused
 
+  @typedoc "A ranking and how it counts: group, ties and order."
+  @type query ::
+          {term, :ordinal | :competition | :dense | :max, :asc | :desc}
+
+  @typedoc "A field of the scores of a ranked set."
+  @type field :: {:integer | :float, :asc | :desc}
+
   def load, do: :erlang.load_nif(EchoData.NativeLibrary.load_path(), 0)
 
   @spec base62_encode(snowflake) :: <<_::88>>
@@ -302,6 +309,116 @@ defmodule EchoData.Native do
 
   @spec buckets_close(store) :: :ok | :closed
   def buckets_close(_store), do: not_loaded()
+
+  @spec ranked_new(term, [field], boolean, :public | :protected | :private) ::
+          reference | :closed
+  def ranked_new(_namespace, _fields, _unique, _access), do: not_loaded()
+
+  @spec ranked_new_named(term, [field], boolean, atom) :: reference | :closed
+  def ranked_new_named(_namespace, _fields, _unique, _name), do: not_loaded()
+
+  @spec ranked_rule(store) :: {<<_::24>>, [field], boolean} | :closed
+  def ranked_rule(_set), do: not_loaded()
+
+  @spec ranked_put(store, term, term, term, [atom]) ::
+          {:ok, :added | :updated | :unchanged} | {:error, :not_unique} | refused
+  def ranked_put(_set, _id, _score, _group, _conditions), do: not_loaded()
+
+  @spec ranked_put_many(store, [term], term) ::
+          {:ok, non_neg_integer}
+          | {:error, :not_unique}
+          | {:more | :staged, term}
+          | refused_at
+  def ranked_put_many(_set, _rows, _group), do: not_loaded()
+
+  @spec ranked_put_more(store, term) :: {:more | :staged, term} | refused_at
+  def ranked_put_more(_set, _continuation), do: not_loaded()
+
+  @spec ranked_put_staged(store, term, term) ::
+          {:ok, non_neg_integer} | {:error, :not_unique} | :closed
+  def ranked_put_staged(_set, _batch, _group), do: not_loaded()
+
+  @spec ranked_increment(store, term, term, term) ::
+          {:ok, term} | {:error, :overflow | :not_unique} | refused
+  def ranked_increment(_set, _id, _delta, _group), do: not_loaded()
+
+  @spec ranked_delete(store, term, term) :: :ok | :error | refused
+  def ranked_delete(_set, _id, _group), do: not_loaded()
+
+  @spec ranked_score(store, term, term) :: {:ok, term} | :error | refused
+  def ranked_score(_set, _id, _group), do: not_loaded()
+
+  @spec ranked_rank(store, term, query) :: {:ok, non_neg_integer} | :error | refused
+  def ranked_rank(_set, _id, _query), do: not_loaded()
+
+  @spec ranked_ranks(store, [term], query) :: {:ok, list} | {:more, term} | refused_at
+  def ranked_ranks(_set, _ids, _query), do: not_loaded()
+
+  @spec ranked_ranks_more(term) :: {:ok, list} | {:more, term} | refused_at
+  def ranked_ranks_more(_continuation), do: not_loaded()
+
+  @spec ranked_rank_for_score(store, term, query) :: non_neg_integer | :closed
+  def ranked_rank_for_score(_set, _score, _query), do: not_loaded()
+
+  @spec ranked_select(store, integer, query) :: {:ok, {<<_::112>>, term}} | :error | :closed
+  def ranked_select(_set, _place, _query), do: not_loaded()
+
+  @spec ranked_count(store, term) :: non_neg_integer | :closed
+  def ranked_count(_set, _group), do: not_loaded()
+
+  @spec ranked_count_distinct(store, term) :: non_neg_integer | :closed
+  def ranked_count_distinct(_set, _group), do: not_loaded()
+
+  @spec ranked_count_between(store, term, term, term) :: non_neg_integer | :closed
+  def ranked_count_between(_set, _lo, _hi, _group), do: not_loaded()
+
+  @spec ranked_by_rank(store, integer | nil, integer | nil, query, pos_integer | :all) ::
+          {:ok, list} | {:more, term} | :closed
+  def ranked_by_rank(_set, _first, _last, _query, _limit), do: not_loaded()
+
+  @spec ranked_by_score(store, term, term, query, pos_integer | :all) ::
+          {:ok, list} | {:more, term} | :closed
+  def ranked_by_score(_set, _lo, _hi, _query, _limit), do: not_loaded()
+
+  @spec ranked_around(store, term, non_neg_integer, query) :: listed | :error
+  def ranked_around(_set, _id, _reach, _query), do: not_loaded()
+
+  @spec ranked_more(term) :: {:ok, list} | {:more, term} | :closed
+  def ranked_more(_continuation), do: not_loaded()
+
+  @spec ranked_pop(store, non_neg_integer, :asc | :desc, term) :: {:ok, list} | :large | :closed
+  def ranked_pop(_set, _count, _order, _group), do: not_loaded()
+
+  @spec ranked_pop_large(store, non_neg_integer, :asc | :desc, term) :: {:ok, list} | :closed
+  def ranked_pop_large(_set, _count, _order, _group), do: not_loaded()
+
+  @spec ranked_groups(store) :: {:ok, list} | :large | :closed
+  def ranked_groups(_set), do: not_loaded()
+
+  @spec ranked_groups_large(store) :: {:ok, list} | :closed
+  def ranked_groups_large(_set), do: not_loaded()
+
+  @spec ranked_drop_group(store, term) :: {:ok, non_neg_integer} | :closed
+  def ranked_drop_group(_set, _group), do: not_loaded()
+
+  @spec ranked_size(store) :: non_neg_integer | :closed
+  def ranked_size(_set), do: not_loaded()
+
+  @spec ranked_info(store) :: %{atom => non_neg_integer} | :closed
+  def ranked_info(_set), do: not_loaded()
+
+  @spec ranked_left(store) :: %{atom => non_neg_integer} | nil | :closed
+  def ranked_left(_set), do: not_loaded()
+
+  @spec ranked_hold(store) :: reference | :held | :closed
+  def ranked_hold(_set), do: not_loaded()
+
+  @spec ranked_close(store) :: :ok | :closed
+  def ranked_close(_set), do: not_loaded()
+
+  @spec leaderboard_enter(store, term, term, key, [term], :best | :last | :sum) ::
+          {:ok, [:added | :updated | :unchanged]} | {:error, :overflow} | refused
+  def leaderboard_enter(_set, _id, _score, _entry, _groups, _counts), do: not_loaded()
 
   @spec drain() :: :ok
   def drain, do: not_loaded()

@@ -32,6 +32,19 @@ pub(crate) fn pair<'a>(env: Env<'a>, first: Term<'a>, second: Term<'a>) -> Term<
     unsafe { Term::new(env, tuple(env, &[first.as_c_arg(), second.as_c_arg()])) }
 }
 
+/// `{first, second, third}`.
+#[inline]
+pub(crate) fn triple<'a>(
+    env: Env<'a>,
+    first: Term<'a>,
+    second: Term<'a>,
+    third: Term<'a>,
+) -> Term<'a> {
+    let elements = [first.as_c_arg(), second.as_c_arg(), third.as_c_arg()];
+    // SAFETY: all terms are of `env`.
+    unsafe { Term::new(env, tuple(env, &elements)) }
+}
+
 /// `[head | tail]`.
 #[inline]
 pub(crate) fn cell<'a>(env: Env<'a>, head: Term<'a>, tail: Term<'a>) -> Term<'a> {

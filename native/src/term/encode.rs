@@ -46,13 +46,7 @@ pub(crate) fn encode<E: Encoded>(term: Term<'_>) -> Result<E, Refusal> {
         let form = Integer::new(integer);
         return Ok(E::short(form.operation, form.operand, form.length));
     }
-    let mut encoder = Encoder {
-        term,
-        output: Vec::with_capacity(USUAL),
-        work: Vec::new(),
-        depth: 0,
-        shares: false,
-    };
+    let mut encoder = Encoder::new(term);
     encoder.run()?;
     let (&first, rest) = encoder
         .output
@@ -67,6 +61,18 @@ pub(crate) fn encode<E: Encoded>(term: Term<'_>) -> Result<E, Refusal> {
     } else {
         E::bytes(first, rest)
     })
+}
+
+/// All bytes of the value of a term: what [`decode`](super::decode) takes apart into the first and the rest.
+/// Equal terms without maps have equal bytes.
+///
+/// # Errors
+/// As [`encode`], but for the size.
+pub(crate) fn encode_bytes(term: Term<'_>) -> Result<Vec<u8>, Refusal> {
+    let mut encoder = Encoder::new(term);
+    encoder.run()?;
+    timeslice::report_bytes(term.get_env(), encoder.output.len());
+    Ok(encoder.output)
 }
 
 /// An integer as it is written.
@@ -109,6 +115,16 @@ struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
+    fn new(term: Term<'a>) -> Self {
+        Self {
+            term,
+            output: Vec::with_capacity(USUAL),
+            work: Vec::new(),
+            depth: 0,
+            shares: false,
+        }
+    }
+
     fn run(&mut self) -> Result<(), Refusal> {
         self.write(self.term)?;
         while let Some(work) = self.work.pop() {

@@ -28,9 +28,9 @@ mod decode;
 mod encode;
 mod shared;
 
-pub(crate) use build::{cell, pair, word};
+pub(crate) use build::{cell, pair, triple, word};
 pub(crate) use decode::decode;
-pub(crate) use encode::encode;
+pub(crate) use encode::{encode, encode_bytes};
 pub(crate) use shared::{open_type, Shared};
 
 use echo_data_core::{Blob, BlobRef, SlimBlob};

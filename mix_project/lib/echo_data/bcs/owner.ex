@@ -8,11 +8,11 @@ defmodule EchoData.Bcs.Owner do
   use GenServer
 
   alias EchoData.Bcs.NamespaceError
-  alias EchoData.{BucketsSnapshot, EdgeSnapshot, Snapshot}
+  alias EchoData.{BucketsSnapshot, EdgeSnapshot, RankedSnapshot, Snapshot}
 
-  @snapshots [Snapshot, EdgeSnapshot, BucketsSnapshot]
+  @snapshots [Snapshot, EdgeSnapshot, BucketsSnapshot, RankedSnapshot]
 
-  @type moment :: Snapshot.t() | EdgeSnapshot.t() | BucketsSnapshot.t()
+  @type moment :: Snapshot.t() | EdgeSnapshot.t() | BucketsSnapshot.t() | RankedSnapshot.t()
 
   @typedoc "How many milliseconds pass between two times, and what is done to the store."
   @type work :: {pos_integer, (reference -> term)}

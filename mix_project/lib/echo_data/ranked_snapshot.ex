@@ -1,0 +1,50 @@
+defmodule EchoData.RankedSnapshot do
+  @moduledoc """
+  One moment of a ranked set, kept readable: several questions to `EchoData.RankedSet` that are answered of the
+  same moment.
+
+  The functions that read a ranked set take a snapshot of it in its place, and answer as they would have at
+  that moment, whatever is written meanwhile. It is enumerable as its set is.
+
+      iex> alias EchoData.{RankedSet, RankedSnapshot}
+      iex> set = RankedSet.new("PLR")
+      iex> RankedSet.put(set, "PLR00000000001", 40)
+      iex> snapshot = RankedSet.snapshot(set)
+      iex> RankedSet.put(set, "PLR00000000002", 30)
+      iex> for source <- [snapshot, set], do: RankedSet.rank(source, "PLR00000000001")
+      [{:ok, 0}, {:ok, 1}]
+      iex> RankedSnapshot.release(snapshot)
+      :ok
+
+  What it costs, what it retains and when it ends are as with `EchoData.Snapshot`.
+  """
+
+  alias EchoData.Native
+
+  @enforce_keys [:ref]
+  defstruct [:ref]
+
+  @typedoc "A snapshot. Its fields are private."
+  @type t :: %__MODULE__{ref: reference}
+
+  @doc """
+  Gives the moment up at once: memory that only this snapshot needs is freed. O(1); the second time, too.
+  """
+  @spec release(t) :: :ok
+  def release(%__MODULE__{ref: ref}) do
+    Native.ranked_close(ref)
+    :ok
+  end
+
+  defimpl Inspect do
+    def inspect(%{ref: ref}, _options) do
+      {namespace, _fields, _unique} = EchoData.Native.ranked_rule(ref)
+
+      size =
+        with members when members != :closed <- EchoData.Native.ranked_size(ref),
+             do: "#{members} members"
+
+      "#EchoData.RankedSnapshot<#{namespace}, #{size}>"
+    end
+  end
+end
