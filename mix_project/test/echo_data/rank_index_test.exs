@@ -1,0 +1,4 @@
+defmodule EchoData.RankIndexTest do
+  use ExUnit.Case, async: true
+  doctest EchoData.RankIndex
+end
