@@ -37,7 +37,7 @@ keyed!(
     Bucketed, c"echo_data_bucketed_pairs",
     key: |_: &BucketWidth, id| any_key(id),
     id: |env, _: &BucketWidth, key: u64| key.encode(env),
-    small: SMALL, told: done
+    small: SMALL, reports: false, told: done
 );
 
 store_nifs!("buckets", Bucketed);

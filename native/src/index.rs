@@ -78,7 +78,8 @@ impl Index {
             [first, second] => [first, second],
             _ => return Err(Refusal::Native(rustler::Error::BadArg)),
         };
-        let paths = |paths: Paths| paths.into_iter().map(Path::decode).collect::<Result<_, _>>();
+        let paths =
+            |paths: Paths| -> Result<Vec<_>, _> { paths.into_iter().map(Path::decode).collect() };
         Ok(Self {
             name,
             group: paths(group)?,

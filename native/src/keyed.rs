@@ -21,6 +21,7 @@ use crate::resource::{self, Type};
 use crate::rows::{self, Listing, Order, Table, ViewOf};
 use crate::store::found_or_not;
 use crate::term::{self, Shared, Value};
+use crate::timeslice::Timeslice;
 use crate::{
     atoms,
     lookup::{self, Wanted},
@@ -36,6 +37,9 @@ pub(crate) trait Keyed: Kind + Copy {
 
     /// Rows that are published where they were read.
     const SMALL: usize;
+
+    /// Whether a change of one row takes so long that it is reported.
+    const REPORTS: bool;
 
     /// The key of an id.
     fn key(rule: &Self::Rule, id: Term<'_>) -> Result<u64, GateError>;
@@ -74,7 +78,7 @@ pub(crate) trait Keyed: Kind + Copy {
 macro_rules! keyed {
     (
         $kind:ident, $pairs:literal,
-        key: $key:expr, id: $id:expr, small: $small:expr, told: $told:path
+        key: $key:expr, id: $id:expr, small: $small:expr, reports: $reports:expr, told: $told:path
     ) => {
         impl $crate::keyed::Keyed for $kind {
             const PAIRS: &'static std::ffi::CStr = $pairs;
@@ -89,6 +93,7 @@ macro_rules! keyed {
             }
 
             const SMALL: usize = $small;
+            const REPORTS: bool = $reports;
 
             #[inline]
             fn key(
@@ -337,6 +342,21 @@ fn put_all<'a, K: Keyed>(env: Env<'a>) -> impl FnOnce(&K::Store, Vec<Pair<K>>) -
     }
 }
 
+/// Changes one row.
+#[inline]
+fn change<K: Keyed, T>(
+    env: Env<'_>,
+    found: &Found<'_, K>,
+    change: impl FnOnce(&K::Store) -> T,
+) -> Result<T, Refusal> {
+    let timeslice = K::REPORTS.then(Timeslice::begin);
+    let changed = found.write(env, change);
+    if let Some(timeslice) = timeslice {
+        timeslice.end(env);
+    }
+    changed
+}
+
 /// `:ok`, or why the store refuses the value.
 pub(crate) fn put<'a, K: Keyed>(
     env: Env<'a>,
@@ -345,7 +365,7 @@ pub(crate) fn put<'a, K: Keyed>(
     let put = |found: Found<K>| {
         let key = found.key(id)?;
         let value = term::encode(value)?;
-        found.write(env, |store| K::put(env, store, key, value))
+        change(env, &found, |store| K::put(env, store, key, value))
     };
     handle::with(store, put)
 }
@@ -375,7 +395,7 @@ pub(crate) fn delete<'a, K: Keyed>(
 ) -> Result<Term<'a>, Refusal> {
     let delete = |found: Found<K>| {
         let key = found.key(id)?;
-        Ok(match found.write(env, |store| K::remove(store, key))? {
+        Ok(match change(env, &found, |store| K::remove(store, key))? {
             true => atoms::ok().to_term(env),
             false => found_or_not(env, None),
         })
@@ -390,7 +410,7 @@ pub(crate) fn take<'a, K: Keyed>(
 ) -> Result<Term<'a>, Refusal> {
     let take = |found: Found<K>| {
         let key = found.key(id)?;
-        let taken = found.write(env, |store| {
+        let taken = change(env, &found, |store| {
             K::take(store, key, |value| term::decode(env, value))
         })?;
         Ok(found_or_not(env, taken))

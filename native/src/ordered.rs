@@ -37,7 +37,7 @@ keyed!(
     Ordered, c"echo_data_pairs",
     key: |namespace: &Namespace, id| gate(id, *namespace),
     id: |env, namespace: &Namespace, key| rows::branded(env, *namespace, key),
-    small: SMALL, told: done
+    small: SMALL, reports: false, told: done
 );
 
 store_nifs!("ordered", Ordered, Recorded);

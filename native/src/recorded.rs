@@ -29,7 +29,7 @@ keyed!(
     key: |namespace: &Namespace, id| gate(id, *namespace),
     id: |env, namespace: &Namespace, key| rows::branded(env, *namespace, key),
     // Each is in its place in several indexes, besides.
-    small: 128, told: told
+    small: 128, reports: true, told: told
 );
 
 /// `:ok`, or why an index refuses a record.

@@ -129,7 +129,7 @@ defmodule EchoData.RankIndex do
         ) :: :ok | {:error, :exists} | PropertyStore.rejection()
   def add_index(store, name, declaration, options \\ []) do
     index = Declaration.one!(name, declaration)
-    [on_progress: told] = Keyword.validate!(options, [:on_progress])
+    [on_progress: told] = Keyword.validate!(options, on_progress: nil)
 
     add = fn listener ->
       with :closed <- Native.rank_index_add(store, index, listener),

@@ -3,8 +3,8 @@ defmodule EchoData.Neighbour do
   What heavy calls do to their neighbours: run in a VM with one scheduler.
   """
 
-  alias EchoData.Bcs.EdgeStore
-  alias EchoData.{BrandedId, Buckets, Timeline}
+  alias EchoData.Bcs.{EdgeStore, PropertyStore}
+  alias EchoData.{BrandedId, Buckets, RankIndex, Timeline}
 
   @rows 200_000
   @edges 120_000
@@ -25,7 +25,8 @@ defmodule EchoData.Neighbour do
     ids = Enum.map(rows, &elem(&1, 0))
 
     turns =
-      for {name, work} <- heavy(timeline, rows, ids) ++ heavy_edges() ++ heavy_buckets() do
+      for {name, work} <-
+            heavy(timeline, rows, ids) ++ heavy_edges() ++ heavy_buckets() ++ heavy_ranked() do
         before = :counters.get(counter, 1)
         work.()
         {name, :counters.get(counter, 1) - before}
@@ -80,6 +81,24 @@ defmodule EchoData.Neighbour do
       counts: fn -> @rows = narrow |> Buckets.counts() |> length() end,
       entries: fn -> for _ <- 1..@often, do: ^entries = Buckets.entries(wide, 0) end,
       snowflakes: fn -> for _ <- 1..@often, do: [_ | _] = Buckets.to_snowflake_list(wide) end
+    ]
+  end
+
+  # Records with an index, to which another is added.
+  defp heavy_ranked do
+    indexes = [n: [score: :n, group: :tens]]
+    {:ok, store} = PropertyStore.start_link(namespace: "NBR", indexes: indexes)
+    rows = for n <- 1..@edges, do: {BrandedId.encode!("NBR", n), %{n: n, tens: rem(n, 10)}}
+    scan = &(store |> RankIndex.scan(:all, nil, [values: true] ++ &1) |> length())
+
+    [
+      put_many_ranked: fn -> :ok = PropertyStore.put_many(store, rows) end,
+      add_index: fn -> :ok = RankIndex.add_index(store, :all, score: :n) end,
+      scan: fn -> for _ <- 1..@often, do: @edges = scan.([]) end,
+      scan_reverse: fn -> for _ <- 1..@often, do: @edges = scan.(reverse: true) end,
+      put_ranked: fn ->
+        for {id, row} <- Enum.take(rows, 5_000), do: PropertyStore.put(store, id, row)
+      end
     ]
   end
 

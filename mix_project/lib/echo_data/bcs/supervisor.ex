@@ -71,7 +71,7 @@ defmodule EchoData.Bcs.Supervisor do
   end
 
   defp expected do
-    "{name, namespace}, {name, namespace, indexes: declarations} or " <>
-      "{name, relation, subject_namespace, object_namespace}, with namespaces of three letters A to Z"
+    "{name, namespace} or {name, relation, subject_namespace, object_namespace}, " <>
+      "with namespaces of three letters A to Z, or {name, namespace, indexes: declarations}"
   end
 end
