@@ -35,7 +35,7 @@ test-tiny: ## the Rust core with nodes of a few entries, so that splits and merg
 	RUSTFLAGS="--cfg tiny_nodes" cargo test -p echo_data_core --target-dir $(TARGET)/tiny
 
 test-elixir: ## the Elixir library
-	@scripts/setup cargo cc git mix readelf redis-server
+	@scripts/setup cargo cc git mix readelf redis-server eredis
 	cd mix_project && mix test --warnings-as-errors
 
 check: check-format check-clippy check-docs check-elixir check-dialyzer check-loom check-sanitizer ## all checks
@@ -58,7 +58,7 @@ check-elixir: ## Elixir compilation, warnings as errors
 	cd mix_project && mix compile --force --warnings-as-errors
 
 check-dialyzer: check-elixir ## types of the Elixir library
-	@scripts/setup dialyzer
+	@scripts/setup dialyzer eredis
 	scripts/dialyzer $(TARGET)/dialyzer mix_project/_build/dev/lib/echo_data/ebin
 
 # Models are unit tests named `loom…` and test files named `loom…`. Optimized: there are many interleavings.
@@ -80,7 +80,7 @@ check-sanitizer: ## the core's tests under the address sanitizer (nightly Rust)
 	fi
 
 bench: ## measure the core and the Elixir library, beside their peers
-	@scripts/setup cargo cc mix
+	@scripts/setup cargo cc mix redis-server eredis
 	cargo run --release -p echo_data_benches --bin report
 	cargo bench -p echo_data_benches
 	cd mix_project && mix run bench/run.exs

@@ -1,4 +1,4 @@
 [
-  inputs: ["{mix,.formatter}.exs", "{lib,twin,demo,test,bench}/**/*.{ex,exs}"],
+  inputs: ["{mix,.formatter}.exs", "{lib,twin,demo,conformance,test,bench}/**/*.{ex,exs}"],
   line_length: 98
 ]

@@ -38,10 +38,15 @@ pub(crate) fn decode<'a>(env: Env<'a>, bytes: &[u8]) -> Term<'a> {
 }
 
 fn fields(group: Term<'_>) -> Option<Vec<Term<'_>>> {
-    match group.is_tuple() {
-        true => get_tuple(group).ok(),
-        false => group.decode().ok(),
+    if group.is_tuple() {
+        return get_tuple(group).ok();
     }
+    let (mut fields, mut rest) = (Vec::new(), group);
+    while let Ok((field, others)) = rest.list_get_cell() {
+        fields.push(field);
+        rest = others;
+    }
+    rest.is_empty_list().then_some(fields)
 }
 
 #[inline]

@@ -4,11 +4,11 @@ defmodule EchoData.Demo do
 
   Every commit since 2024 is kept as a record under an id of its commit time, in a property store and in a
   timeline of both kinds, and in buckets of a week that expire; which author touched which file in an edge
-  store, and which commit came from which as edges. All are asked the same; the demo fails unless the answers
-  are equal, and prints how long each took.
+  store, and which commit came from which as edges; and authors are ranked, month by month. All are asked the
+  same; the demo fails unless the answers are equal, and prints how long each took.
   """
 
-  alias EchoData.Demo.{Changes, Failed, History, Mint, Progress, Table, Taste, Weeks}
+  alias EchoData.Demo.{Board, Changes, Failed, History, Mint, Progress, Table, Taste, Weeks}
   alias EchoData.Demo.{Questions, RelationQuestions, Relations, Stores}
   alias EchoData.Timeline
   alias EchoData.Twin.Race
@@ -41,6 +41,7 @@ defmodule EchoData.Demo do
     lines = ask_all(questions, pairs, Keyword.delete(options, :seed))
     show_times(loaded, related, lines)
     Weeks.show(stores, Keyword.delete(options, :seed))
+    Board.show(related, Keyword.delete(options, :seed))
     IO.puts("The answers of both are equal. The ids to look up come from seed #{seed}.")
   end
 
@@ -131,4 +132,5 @@ defmodule EchoData.Demo do
   defp kind(:edge_store), do: "edge store: who touched what"
   defp kind(:edges), do: "edges: what came from what"
   defp kind(:buckets), do: "weekly buckets"
+  defp kind(:board), do: "board of authors"
 end

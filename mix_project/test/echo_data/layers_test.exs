@@ -34,7 +34,7 @@ defmodule EchoData.LayersTest do
   end
 
   test "files stay readable" do
-    for path <- @sources ++ Path.wildcard("{test,twin,demo,bench}/**/*.{ex,exs}") do
+    for path <- @sources ++ Path.wildcard("{test,twin,demo,conformance,bench}/**/*.{ex,exs}") do
       assert path |> File.stream!() |> Enum.count() < 600, path
     end
   end

@@ -4,7 +4,7 @@ defmodule EchoData.Neighbour do
   """
 
   alias EchoData.Bcs.{EdgeStore, PropertyStore}
-  alias EchoData.{BrandedId, Buckets, RankIndex, Timeline}
+  alias EchoData.{BrandedId, Buckets, RankedSet, RankIndex, Timeline}
 
   @rows 200_000
   @edges 120_000
@@ -26,7 +26,8 @@ defmodule EchoData.Neighbour do
 
     turns =
       for {name, work} <-
-            heavy(timeline, rows, ids) ++ heavy_edges() ++ heavy_buckets() ++ heavy_ranked() do
+            heavy(timeline, rows, ids) ++
+              heavy_edges() ++ heavy_buckets() ++ heavy_ranks(ids) ++ heavy_records() do
         before = :counters.get(counter, 1)
         work.()
         {name, :counters.get(counter, 1) - before}
@@ -84,8 +85,22 @@ defmodule EchoData.Neighbour do
     ]
   end
 
+  defp heavy_ranks(ids) do
+    set = RankedSet.new("NBR")
+    rows = for {id, n} <- Enum.with_index(ids), do: {id, rem(n * 7919, 1000)}
+    all = {nil, nil}
+
+    [
+      put_all: fn -> {:ok, @rows} = RankedSet.put_all(set, rows) end,
+      by_rank: fn -> @rows = set |> RankedSet.by_rank(all, ties: :max) |> length() end,
+      by_score: fn -> @rows = set |> RankedSet.by_score(nil, nil) |> length() end,
+      ranks: fn -> @rows = set |> RankedSet.ranks(ids) |> length() end,
+      pop_min: fn -> @rows = set |> RankedSet.pop_min(@rows) |> length() end
+    ]
+  end
+
   # Records with an index, to which another is added.
-  defp heavy_ranked do
+  defp heavy_records do
     indexes = [n: [score: :n, group: :tens]]
     {:ok, store} = PropertyStore.start_link(namespace: "NBR", indexes: indexes)
     rows = for n <- 1..@edges, do: {BrandedId.encode!("NBR", n), %{n: n, tens: rem(n, 10)}}

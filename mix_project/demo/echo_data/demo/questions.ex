@@ -11,7 +11,7 @@ defmodule EchoData.Demo.Questions do
 
   @typedoc "`:ask` takes a module and its store; `:rows` counts the rows that an answer is about."
   @type t :: %__MODULE__{
-          kind: :property_store | :timeline | :edge_store | :edges | :buckets,
+          kind: :property_store | :timeline | :edge_store | :edges | :buckets | :board,
           title: String.t(),
           ask: (module, term -> term),
           rows: (term -> non_neg_integer)

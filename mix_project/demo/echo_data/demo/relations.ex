@@ -16,11 +16,19 @@ defmodule EchoData.Demo.Relations do
 
   @type t :: %{edge_store: Stores.pair(), edges: Stores.pair()}
 
-  @typedoc "The ids of authors and files by their names, and of commits, and how many edges there are."
+  @typedoc "The commits of an author in a month, and the lines that they added and removed."
+  @type tally ::
+          {email :: binary, month :: Date.t(), commits :: pos_integer, lines :: non_neg_integer}
+
+  @typedoc """
+  The ids of authors and files by their names, and of commits, how many edges there are, and what the authors
+  did.
+  """
   @type loaded :: %{
           authors: %{binary => id},
           files: %{binary => id},
           commits: [id],
+          tallies: [tally],
           rows: %{edge_store: non_neg_integer, edges: non_neg_integer},
           took: %{edge_store: [non_neg_integer], edges: [non_neg_integer]}
         }
@@ -43,7 +51,8 @@ defmodule EchoData.Demo.Relations do
   """
   @spec load(t, Enumerable.t()) :: loaded
   def load(relations, stamped) do
-    nothing = %{authors: %{}, files: %{}, commits: %{}, touched: %{}, parents: []}
+    nothing = %{authors: %{}, files: %{}, commits: %{}, touched: %{}}
+    nothing = Map.merge(nothing, %{parents: [], tallies: %{}})
     history = Enum.reduce(stamped, nothing, &add/2)
     touched = for {{author, file}, lines} <- history.touched, do: {author, file, lines}
     parents = Enum.reverse(history.parents)
@@ -52,6 +61,11 @@ defmodule EchoData.Demo.Relations do
       authors: history.authors,
       files: history.files,
       commits: history.commits |> Map.values() |> Enum.sort(),
+      tallies:
+        for(
+          {{email, month}, {commits, lines}} <- history.tallies,
+          do: {email, month, commits, lines}
+        ),
       rows: %{edge_store: length(touched), edges: length(parents)},
       took: %{
         edge_store: took(relations.edge_store, :link, touched),
@@ -76,10 +90,22 @@ defmodule EchoData.Demo.Relations do
     history = %{
       history
       | commits: Map.put(history.commits, change.hash, id),
-        parents: Enum.reverse(parents, history.parents)
+        parents: Enum.reverse(parents, history.parents),
+        tallies: tally(history.tallies, id, change)
     }
 
     Enum.reduce(change.files, history, &touch(&1, change, &2))
+  end
+
+  defp tally(tallies, id, change) do
+    month = id |> Mint.time() |> DateTime.to_date() |> Date.beginning_of_month()
+
+    lines =
+      change.files |> Enum.map(fn {_path, added, removed} -> added + removed end) |> Enum.sum()
+
+    Map.update(tallies, {change.email, month}, {1, lines}, fn {commits, before} ->
+      {commits + 1, before + lines}
+    end)
   end
 
   defp touch({path, added, removed}, change, history) do

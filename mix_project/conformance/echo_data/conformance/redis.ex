@@ -1,0 +1,109 @@
+defmodule EchoData.Conformance.Redis do
+  @moduledoc """
+  A connection to a Redis server, by the Erlang client `eredis`.
+
+  What goes wrong is told in one sentence, with the address of the server.
+  """
+
+  alias EchoData.Conformance.Failed
+
+  # A pipeline of long keys takes a while.
+  @timeout_ms 60_000
+
+  @enforce_keys [:address, :client]
+  defstruct [:address, :client]
+
+  @typedoc "Where a server listens, and what it is to be told first."
+  @type address :: %{host: String.t(), port: :inet.port_number(), password: String.t() | nil}
+
+  @type t :: %__MODULE__{address: address, client: pid}
+
+  @typedoc "As Redis names them: the verb, then its arguments."
+  @type command :: [binary]
+
+  @doc """
+  Connects the calling process: the connection ends with it.
+
+  Raises `EchoData.Conformance.Failed` when nobody listens there, when the password is refused, or when there is
+  no client.
+  """
+  @spec connect!(address) :: t
+  def connect!(address) do
+    find_client!()
+    host = String.to_charlist(address.host)
+    reach!(address, host)
+    {:ok, client} = :eredis.start_link(host, address.port, 0, ~c"", :no_reconnect, @timeout_ms)
+    redis = %__MODULE__{address: address, client: client}
+    if address.password, do: authenticate!(redis, address.password)
+    redis
+  end
+
+  @doc "Sends a command: `{:ok, answer}`, or `{:error, what the server says}`. No value is `:undefined`."
+  @spec command(t, command) :: {:ok, term} | {:error, term}
+  def command(%__MODULE__{client: client}, command), do: :eredis.q(client, command, @timeout_ms)
+
+  @doc "Sends a command. Raises `EchoData.Conformance.Failed` when the server answers an error."
+  @spec command!(t, command) :: term
+  def command!(%__MODULE__{} = redis, [verb | _] = command),
+    do: redis |> command(command) |> answer!(redis, verb)
+
+  @doc "Sends commands at once, and answers theirs in order. Raises as `command!/2` does."
+  @spec pipeline!(t, [command]) :: [term]
+  def pipeline!(_redis, []), do: []
+
+  def pipeline!(%__MODULE__{} = redis, [[verb | _] | _] = commands) do
+    case :eredis.qp(redis.client, commands, @timeout_ms) do
+      answers when is_list(answers) -> Enum.map(answers, &answer!(&1, redis, verb))
+      error -> answer!(error, redis, verb)
+    end
+  end
+
+  @doc "Ends a connection."
+  @spec close(t) :: :ok
+  def close(%__MODULE__{client: client}), do: :eredis.stop(client)
+
+  @doc "An address as it is written."
+  @spec name(address) :: String.t()
+  def name(%{host: host, port: port}), do: "#{host}:#{port}"
+
+  defp answer!({:ok, answer}, _redis, _verb), do: answer
+
+  defp answer!({:error, reason}, redis, verb) do
+    fail!(redis.address, "answered #{verb} with an error: #{sentence(reason)}")
+  end
+
+  # The client ends its caller when nobody listens: so it is only called when somebody does.
+  defp reach!(address, host) do
+    case :gen_tcp.connect(host, address.port, [:binary, active: false], @timeout_ms) do
+      {:ok, socket} -> :gen_tcp.close(socket)
+      {:error, reason} -> fail!(address, "cannot be reached: #{:inet.format_error(reason)}")
+    end
+  end
+
+  defp authenticate!(redis, password) do
+    case command(redis, ["AUTH", password]) do
+      {:ok, _} -> :ok
+      {:error, reason} -> fail!(redis.address, "refused the password: #{sentence(reason)}")
+    end
+  end
+
+  defp sentence(reason) when is_binary(reason), do: reason
+  defp sentence(reason), do: inspect(reason)
+
+  @spec fail!(address, String.t()) :: no_return
+  defp fail!(address, what), do: raise(Failed, "the server at #{name(address)} #{what}")
+
+  # Debian's package puts the client beside Erlang's own libraries, where Mix does not always look.
+  defp find_client! do
+    unless Code.ensure_loaded?(:eredis) do
+      "#{:code.lib_dir()}/redis_client-*/ebin"
+      |> Path.wildcard()
+      |> Enum.each(&Code.append_path/1)
+
+      Code.ensure_loaded?(:eredis) ||
+        raise Failed,
+              "the Erlang module eredis was not found: apt-get install erlang-redis-client on Debian, " <>
+                "elsewhere build https://github.com/wooga/eredis and name its folder in ERL_LIBS"
+    end
+  end
+end
