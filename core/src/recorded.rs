@@ -11,6 +11,7 @@ use crate::ranking::{
     Board, Draft, Move, Multiplicities, Name, Names, Order, Places, Ranking, Refusal, Score,
     Scores, Ties,
 };
+use crate::table::{row, Rows};
 use crate::value::{Boxed, Staged, Value};
 
 /// How a record is ranked: in which group, and by which score.
@@ -33,6 +34,12 @@ pub trait RankIndex<V: Value>: Send + Sync + 'static {
 
     /// The score of a record; the name of its group is appended to `group`.
     fn rank_by(&self, record: V::Ref<'_>, group: &mut Vec<u8>) -> Result<Self::Score, Self::Error>;
+
+    /// Whether a store that has this index must not get `other` as well: because it has the same name, say.
+    fn excludes(&self, other: &Self) -> bool {
+        let _ = other;
+        false
+    }
 }
 
 /// Why a change of records was refused. Nothing was changed.
@@ -55,6 +62,11 @@ pub enum Rejected<E> {
         /// Why.
         refusal: Refusal,
     },
+    /// The index of this number [excludes](RankIndex::excludes) the one that was to be added.
+    Excluded {
+        /// The number of the index.
+        index: u32,
+    },
 }
 
 impl<E: fmt::Display> fmt::Display for Rejected<E> {
@@ -64,6 +76,7 @@ impl<E: fmt::Display> fmt::Display for Rejected<E> {
                 write!(f, "index {index} cannot rank record {id}: {error}")
             }
             Self::Score { index, refusal } => write!(f, "index {index}: {refusal}"),
+            Self::Excluded { index } => write!(f, "index {index} excludes it"),
         }
     }
 }
@@ -85,7 +98,7 @@ type Roots<V, X> = (
 );
 
 /// What is to become of each record, by id, each once.
-type Rows<V> = [(u64, Option<Staged<V>>)];
+type Changes<V> = [(u64, Option<Staged<V>>)];
 
 /// Values under `u64` ids, ordered by id, with indexes that rank them.
 ///
@@ -169,7 +182,7 @@ impl<V: Value, X: RankIndex<V>> RecordStore<V, X> {
         let rows = [(id, Some(Staged::new(value)))];
         let replaced = self.change(&rows)?;
         commit(rows);
-        Ok(replaced > 0)
+        Ok(replaced.is_some())
     }
 
     /// Puts all rows in one publication, or none if one is refused. Of rows with the same id the last
@@ -193,8 +206,17 @@ impl<V: Value, X: RankIndex<V>> RecordStore<V, X> {
     /// Removes `id` from the records and from all indexes; answers whether it was there.
     /// O(indexes × log n).
     pub fn remove(&self, id: u64) -> bool {
+        self.take(id, |_| ()).is_some()
+    }
+
+    /// Removes `id` from the records and from all indexes, and answers what `read`, which runs once, makes
+    /// of its value. O(indexes × log n).
+    pub fn take<T>(&self, id: u64, read: impl FnOnce(V::Ref<'_>) -> T) -> Option<T> {
+        // Held over the change, so that the slot's payload outlives its removal.
+        let _pin = self.versions.pin();
         // No index refuses a record that goes.
-        self.change(&[(id, None)]).is_ok_and(|removed| removed > 0)
+        let slot = self.change(&[(id, None)]).ok().flatten()?;
+        Some(read(V::read(&slot)))
     }
 
     /// Adds an index over all records, those that are there and those to come, and answers its number. It
@@ -211,14 +233,20 @@ impl<V: Value, X: RankIndex<V>> RecordStore<V, X> {
         let number = self.versions.update(|edit, roots| {
             let number = roots.1.last().map_or(0, |(number, _)| number + 1);
             let slot = declaration.enter(edit);
+            let index = Boxed::read(&slot);
+            let mut present = roots.1.entries(0..usize::MAX);
+            if let Some((&index, _)) = present.find(|(_, other)| Boxed::read(other).excludes(index))
+            {
+                return Outcome::Keep(Err(Rejected::Excluded { index }));
+            }
             let mut batch = Batch::new(&self.hashing);
             let all = roots.0.len();
             for (done, (&id, record)) in roots.0.entries(0..all).enumerate() {
                 if done % Self::STEP == 0 {
                     progress(done, all);
                 }
-                let index = (number, Boxed::read(&slot));
-                if let Err(rejected) = batch.add(index, id, None, Some(V::read(record))) {
+                let record = Some(V::read(record));
+                if let Err(rejected) = batch.add((number, index), id, None, record) {
                     return Outcome::Keep(Err(rejected));
                 }
             }
@@ -241,16 +269,16 @@ impl<V: Value, X: RankIndex<V>> RecordStore<V, X> {
         self.versions.gauge()
     }
 
-    /// Makes all changes in one publication; answers how many records were there before.
-    fn change(&self, rows: &Rows<V>) -> Result<usize, Rejected<X::Error>> {
+    /// Makes all changes in one publication; answers the slot that the last record had before.
+    fn change(&self, rows: &Changes<V>) -> Result<Option<V::Slot>, Rejected<X::Error>> {
         let mut names = Vec::new();
         let changed = self.versions.update(|edit, roots| {
             let mut records = Vec::with_capacity(rows.len());
             let mut batch = Batch::new(&self.hashing);
-            let mut there = 0;
+            let mut last = None;
             for (id, row) in rows {
                 let old = roots.0.get(id);
-                there += usize::from(old.is_some());
+                last = old.copied();
                 let new = row.as_ref().map(|row| row.enter(edit));
                 for (number, declaration) in roots.1.entries(0..usize::MAX) {
                     let index = (*number, Boxed::read(declaration));
@@ -264,11 +292,11 @@ impl<V: Value, X: RankIndex<V>> RecordStore<V, X> {
                 }
             }
             if records.is_empty() {
-                return Outcome::Keep(Ok(0));
+                return Outcome::Keep(Ok(None));
             }
             let ranked = batch.apply(edit, roots, &mut names);
             roots.0.rebuild(edit, &records);
-            outcome(ranked, there)
+            outcome(ranked, last)
         })?;
         names.into_iter().for_each(Name::settle);
         Ok(changed)
@@ -457,12 +485,18 @@ impl<V: Value, X: RankIndex<V>> RecordView<'_, V, X> {
 
     /// The records at `positions`, which are cut to what there is, from either end. O(log n) to begin, then
     /// amortised O(1) a row.
-    pub fn slice(
-        &self,
-        positions: Range<usize>,
-    ) -> impl DoubleEndedIterator<Item = (u64, V::Ref<'_>)> + ExactSizeIterator {
-        let rows = self.moment.0.entries(positions);
-        rows.map(|(id, slot)| (*id, V::read(slot)))
+    pub fn slice(&self, positions: Range<usize>) -> Rows<'_, V> {
+        Rows::of(&self.moment.0, positions)
+    }
+
+    /// The records whose ids are in `range`, from either end. O(log n) to begin, then amortised O(1) a row.
+    pub fn range(&self, range: impl RangeBounds<u64>) -> Rows<'_, V> {
+        self.slice(self.positions(range))
+    }
+
+    /// The record at `position`, counted from 0 in the order of ids. O(log n).
+    pub fn select(&self, position: usize) -> Option<(u64, V::Ref<'_>)> {
+        self.moment.0.select(position).map(row::<V>)
     }
 
     /// The number and the declaration of each index, in the order in which they were added.

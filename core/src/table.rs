@@ -217,7 +217,7 @@ impl<V: Value> View<'_, V> {
     /// assert_eq!(view.slice(1..9).map(|(key, _)| key).collect::<Vec<_>>(), [20, 30]);
     /// ```
     pub fn slice(&self, positions: Range<usize>) -> Rows<'_, V> {
-        Rows(self.index().entries(positions))
+        Rows::of(self.index(), positions)
     }
 
     /// The rows in `range` in key order, from either end. O(log n) to begin, then amortised O(1) a row.
@@ -228,7 +228,7 @@ impl<V: Value> View<'_, V> {
     /// All rows in key order, from either end.
     #[inline]
     pub fn iter(&self) -> Rows<'_, V> {
-        Rows(self.index().entries(0..usize::MAX))
+        Rows::of(self.index(), 0..usize::MAX)
     }
 
     /// The row with the smallest key. O(log n).
@@ -252,12 +252,20 @@ impl<'v, V: Value> IntoIterator for &'v View<'_, V> {
 }
 
 #[inline]
-fn row<'a, V: Value>((key, slot): (&'a u64, &'a V::Slot)) -> (u64, V::Ref<'a>) {
+pub(crate) fn row<'a, V: Value>((key, slot): (&'a u64, &'a V::Slot)) -> (u64, V::Ref<'a>) {
     (*key, V::read(slot))
 }
 
 /// Rows of one view, in key order.
 pub struct Rows<'v, V: Value>(Entries<'v, u64, V::Slot>);
+
+impl<'v, V: Value> Rows<'v, V> {
+    /// The rows of an index at these positions, which are cut to what there is.
+    #[inline]
+    pub(crate) fn of(index: &'v Root<u64, V::Slot>, positions: Range<usize>) -> Self {
+        Self(index.entries(positions))
+    }
+}
 
 impl<'v, V: Value> Iterator for Rows<'v, V> {
     type Item = (u64, V::Ref<'v>);

@@ -165,6 +165,14 @@ fn group(by: &By, room: u8) -> Vec<u8> {
 fn agree(view: &View<'_>, model: &Model) {
     let rows = view.slice(0..usize::MAX);
     assert!(rows.map(|(id, player)| (id, row(player))).eq(model.clone()));
+    let below = model.range(20..70);
+    assert!(view
+        .range(20..70)
+        .rev()
+        .map(|(id, player)| (id, row(player)))
+        .eq(below.rev().map(|(id, row)| (*id, *row))));
+    let third = view.select(2).map(|(id, player)| (id, row(player)));
+    assert_eq!(third, model.iter().nth(2).map(|(id, row)| (*id, *row)));
     let mut groups = 0;
     for (number, by) in view.indexes() {
         for room in 0..if by.room { ROOMS } else { 1 } {
@@ -252,7 +260,12 @@ impl Subject {
             }
             24..36 => {
                 let id = id(&mut self.rng);
-                assert_eq!(self.store.remove(id), self.model.remove(&id).is_some());
+                let removed = self.model.remove(&id);
+                if self.rng.chance(2) {
+                    assert_eq!(self.store.take(id, row), removed);
+                } else {
+                    assert_eq!(self.store.remove(id), removed.is_some());
+                }
             }
             36 if self.indexes.len() < 5 => {
                 let by = [IN_ROOM, BEST, SINCE][self.rng.below(3) as usize];
@@ -364,6 +377,41 @@ fn what_an_index_refuses_changes_nothing() {
     drop(stranger);
     drop(store);
     settle_all(&gauge, &live);
+}
+
+/// A name that a store has once.
+struct Named(&'static str);
+
+impl RankIndex<u64> for Named {
+    type Score = i64;
+    type Error = std::convert::Infallible;
+
+    fn rule(&self) -> &() {
+        &()
+    }
+
+    fn is_unique(&self) -> bool {
+        false
+    }
+
+    fn rank_by(&self, record: &u64, _group: &mut Vec<u8>) -> Result<i64, Self::Error> {
+        Ok(*record as i64)
+    }
+
+    fn excludes(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+#[test]
+fn an_index_that_another_excludes_is_not_added() {
+    let store = RecordStore::new();
+    assert_eq!(store.put(1, 7), Ok(false));
+    assert_eq!(store.add_index(Named("length"), |_, _| {}), Ok(0));
+    assert_eq!(store.add_index(Named("width"), |_, _| {}), Ok(1));
+    let refused = Err(Rejected::Excluded { index: 1 });
+    assert_eq!(store.add_index(Named("width"), |_, _| {}), refused);
+    assert_eq!(store.view().indexes().len(), 2);
 }
 
 /// Two writers move players between rooms and out of the store, an index is added meanwhile, and a reader

@@ -24,6 +24,8 @@ rustler::atoms! {
     exclusive,
     not_unique,
     overflow,
+    bad_field,
+    exists,
     rows,
     bytes,
     nodes,

@@ -27,6 +27,9 @@ pub(crate) trait Row: Send + Sized + 'static {
     /// The name of the type that batches of these rows have in the VM.
     const NAME: &'static CStr;
 
+    /// Rows that are published where they were read.
+    const SMALL: usize = SMALL;
+
     /// What the list must be, in a message.
     const LIST: &'static str;
 
@@ -79,7 +82,7 @@ pub(crate) fn begin<'a, R: Row>(
     let mut rows = Vec::new();
     let timeslice = Timeslice::begin();
     let rest = read(handle, list, &mut rows, &timeslice)?;
-    let answer = match rest.is_empty_list() && rows.len() + beside <= SMALL {
+    let answer = match rest.is_empty_list() && rows.len() + beside <= R::SMALL {
         true => handle.write(env, |store| publish(store, rows))?,
         false => {
             let rows = Mutex::new(rows);

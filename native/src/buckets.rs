@@ -4,10 +4,11 @@ use echo_data_core::id::snowflake;
 use echo_data_core::{BucketWidth, Buckets, BucketsView, Held};
 use rustler::{Atom, Encoder, Env, Error, NifResult, Term};
 
+use crate::batch::SMALL;
 use crate::bounds::{any_key, END};
 use crate::handle::{self, Access, Handle};
 use crate::hot::hot_nif;
-use crate::keyed::{keyed, keyed_nifs, All};
+use crate::keyed::{done, keyed, keyed_nifs, All};
 use crate::kind::kind;
 use crate::moment::Moment;
 use crate::refusal::{answer, Refusal};
@@ -35,11 +36,12 @@ kind!(
 keyed!(
     Bucketed, c"echo_data_bucketed_pairs",
     key: |_: &BucketWidth, id| any_key(id),
-    id: |env, _: &BucketWidth, key: u64| key.encode(env)
+    id: |env, _: &BucketWidth, key: u64| key.encode(env),
+    small: SMALL, reports: false, told: done
 );
 
-store_nifs!(Bucketed, "buckets");
-keyed_nifs!(Bucketed, "buckets");
+store_nifs!("buckets", Bucketed);
+keyed_nifs!("buckets", Bucketed);
 hot_nif!("buckets_expire", 2, expire);
 hot_nif!("buckets_ends", 1, ends);
 

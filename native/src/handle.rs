@@ -64,7 +64,8 @@ impl<K: Kind> Object for Handle<K> {
 impl<K: Kind> Handle<K> {
     /// A new store that belongs to the calling process.
     pub(crate) fn open(env: Env<'_>, rule: K::Rule, access: Access) -> Result<Ref<Self>, Refusal> {
-        Self::open_as(env, rule, access, Vec::new())
+        let store = K::new_store(&rule);
+        Self::open_as(env, store, rule, access, Vec::new())
     }
 
     /// A new public store that belongs to the calling process, and is known by its pid and, unless it is
@@ -74,20 +75,31 @@ impl<K: Kind> Handle<K> {
         rule: K::Rule,
         name: Atom,
     ) -> Result<Ref<Self>, Refusal> {
+        let store = K::new_store(&rule);
+        Self::open_store_named(env, store, rule, name)
+    }
+
+    /// As [`open_named`](Self::open_named), with a store that was made already.
+    pub(crate) fn open_store_named(
+        env: Env<'_>,
+        store: K::Store,
+        rule: K::Rule,
+        name: Atom,
+    ) -> Result<Ref<Self>, Refusal> {
         let mut words = vec![word_of(env, env.pid())];
         if name != atom::nil() {
             words.push(term::word(name.as_c_arg()));
         }
-        Self::open_as(env, rule, Access::Public, words)
+        Self::open_as(env, store, rule, Access::Public, words)
     }
 
     fn open_as(
         env: Env<'_>,
+        store: K::Store,
         rule: K::Rule,
         access: Access,
         words: Vec<u64>,
     ) -> Result<Ref<Self>, Refusal> {
-        let store = K::new_store(&rule);
         let owner = env.pid();
         let live = Live {
             gauge: K::gauge(&store),
@@ -280,9 +292,46 @@ pub(crate) fn with<K: Kind, T>(
 }
 
 #[cold]
-fn other_kind<K: Kind>(what: &str) -> Refusal {
-    Refusal::Misuse(format!("the store must be {}, and is {what}", K::WHAT).into())
+pub(crate) fn other_kind<K: Kind>(what: &'static str) -> Refusal {
+    Refusal::OtherKind(K::WHAT, what)
 }
+
+/// The outcome for one kind of store or, when the store is of another, what `other` answers for that.
+#[inline]
+pub(crate) fn or_of_other_kind<T>(
+    outcome: Result<T, Refusal>,
+    other: impl FnOnce() -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    match outcome {
+        Err(Refusal::OtherKind(wanted, is)) => match other() {
+            Err(Refusal::OtherKind(..)) => Err(Refusal::OtherKind(wanted, is)),
+            outcome => outcome,
+        },
+        outcome => outcome,
+    }
+}
+
+/// Registers `$function`, of a kind or of the one of two that the store is of, as a hot NIF.
+macro_rules! nif_of_kinds {
+    (
+        $name:expr, $arity:literal, [$($function:tt)+], $schedulers:ident, [$kind:ty]
+    ) => {
+        $crate::hot::hot_nif!($name, $arity, |env, arguments| {
+            $crate::refusal::answer(env, $($function)+::<$kind>(env, arguments))
+        }, $schedulers);
+    };
+    (
+        $name:expr, $arity:literal, [$($function:tt)+], $schedulers:ident, [$kind:ty, $other:ty]
+    ) => {
+        $crate::hot::hot_nif!($name, $arity, |env, arguments| {
+            let outcome = $($function)+::<$kind>(env, arguments);
+            let other = || $($function)+::<$other>(env, arguments);
+            $crate::refusal::answer(env, $crate::handle::or_of_other_kind(outcome, other))
+        }, $schedulers);
+    };
+}
+
+pub(crate) use nif_of_kinds;
 
 /// The word by which the registry knows a process.
 #[inline]

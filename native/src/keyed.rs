@@ -9,18 +9,19 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use echo_data_core::id::GateError;
-use echo_data_core::{BlobRef, Rows, View};
-use rustler::{Env, NifResult, Term};
+use echo_data_core::{BlobRef, Rows};
+use rustler::{Env, Term};
 
 use crate::batch::{self, Batch, Row};
 use crate::bounds::END;
 use crate::handle::{self, Found, Handle};
 use crate::kind::Kind;
-use crate::refusal::{answer, Refusal};
+use crate::refusal::Refusal;
 use crate::resource::{self, Type};
 use crate::rows::{self, Listing, Order, Table, ViewOf};
 use crate::store::found_or_not;
 use crate::term::{self, Shared, Value};
+use crate::timeslice::Timeslice;
 use crate::{
     atoms,
     lookup::{self, Wanted},
@@ -34,15 +35,36 @@ pub(crate) trait Keyed: Kind + Copy {
     /// Where that type is kept.
     fn kept_pairs() -> &'static Type<Batch<Pair<Self>>>;
 
+    /// Rows that are published where they were read.
+    const SMALL: usize;
+
+    /// Whether a change of one row takes so long that it is reported.
+    const REPORTS: bool;
+
     /// The key of an id.
     fn key(rule: &Self::Rule, id: Term<'_>) -> Result<u64, GateError>;
 
     /// How a key is told to the caller.
     fn id<'a>(env: Env<'a>, rule: &Self::Rule, key: u64) -> Term<'a>;
 
-    fn rows<'v>(view: &'v Self::View<'_>) -> &'v View<'v, Value>;
-    fn put(store: &Self::Store, key: u64, value: Value);
-    fn put_all(store: &Self::Store, rows: impl Iterator<Item = (u64, Value)>);
+    fn get<'v>(view: &'v Self::View<'_>, key: u64) -> Option<BlobRef<'v, Shared>>;
+    fn get_many<'v>(
+        view: &'v Self::View<'_>,
+        keys: &[u64],
+        found: impl FnMut(usize, Option<BlobRef<'v, Shared>>),
+    );
+    fn select<'v>(view: &'v Self::View<'_>, position: usize) -> Option<(u64, BlobRef<'v, Shared>)>;
+    fn range<'v>(view: &'v Self::View<'_>, keys: Range<u64>) -> Rows<'v, Value>;
+    fn count(view: &Self::View<'_>, keys: Range<u64>) -> usize;
+
+    /// Puts a value; `:ok`, or why it was refused.
+    fn put<'a>(env: Env<'a>, store: &Self::Store, key: u64, value: Value) -> Term<'a>;
+    /// As `put`, of all rows or none.
+    fn put_all<'a>(
+        env: Env<'a>,
+        store: &Self::Store,
+        rows: impl Iterator<Item = (u64, Value)>,
+    ) -> Term<'a>;
     fn remove(store: &Self::Store, key: u64) -> bool;
     fn take<T>(
         store: &Self::Store,
@@ -51,9 +73,13 @@ pub(crate) trait Keyed: Kind + Copy {
     ) -> Option<T>;
 }
 
-/// Implements [`Keyed`] by the methods that the stores of the core have.
+/// Implements [`Keyed`] by the methods that the stores of the core have. `told` makes the answer of what a
+/// put answers.
 macro_rules! keyed {
-    ($kind:ident, $pairs:literal, key: $key:expr, id: $id:expr) => {
+    (
+        $kind:ident, $pairs:literal,
+        key: $key:expr, id: $id:expr, small: $small:expr, reports: $reports:expr, told: $told:path
+    ) => {
         impl $crate::keyed::Keyed for $kind {
             const PAIRS: &'static std::ffi::CStr = $pairs;
 
@@ -65,6 +91,9 @@ macro_rules! keyed {
                 > = $crate::resource::Type::new();
                 &TYPE
             }
+
+            const SMALL: usize = $small;
+            const REPORTS: bool = $reports;
 
             #[inline]
             fn key(
@@ -80,22 +109,58 @@ macro_rules! keyed {
             }
 
             #[inline]
-            fn rows<'v>(
+            fn get<'v>(
                 view: &'v Self::View<'_>,
-            ) -> &'v echo_data_core::View<'v, $crate::term::Value> {
-                view
+                key: u64,
+            ) -> Option<echo_data_core::BlobRef<'v, $crate::term::Shared>> {
+                view.get(key)
             }
 
             #[inline]
-            fn put(store: &Self::Store, key: u64, value: $crate::term::Value) {
-                store.put(key, value);
+            fn get_many<'v>(
+                view: &'v Self::View<'_>,
+                keys: &[u64],
+                found: impl FnMut(usize, Option<echo_data_core::BlobRef<'v, $crate::term::Shared>>),
+            ) {
+                view.get_many(keys, found);
             }
 
-            fn put_all(
+            fn select<'v>(
+                view: &'v Self::View<'_>,
+                position: usize,
+            ) -> Option<(u64, echo_data_core::BlobRef<'v, $crate::term::Shared>)> {
+                view.select(position)
+            }
+
+            #[inline]
+            fn range<'v>(
+                view: &'v Self::View<'_>,
+                keys: std::ops::Range<u64>,
+            ) -> echo_data_core::Rows<'v, $crate::term::Value> {
+                view.range(keys)
+            }
+
+            #[inline]
+            fn count(view: &Self::View<'_>, keys: std::ops::Range<u64>) -> usize {
+                view.positions(keys).len()
+            }
+
+            #[inline]
+            fn put<'a>(
+                env: rustler::Env<'a>,
+                store: &Self::Store,
+                key: u64,
+                value: $crate::term::Value,
+            ) -> rustler::Term<'a> {
+                $told(env, store, store.put(key, value))
+            }
+
+            fn put_all<'a>(
+                env: rustler::Env<'a>,
                 store: &Self::Store,
                 rows: impl Iterator<Item = (u64, $crate::term::Value)>,
-            ) {
-                store.put_all(rows);
+            ) -> rustler::Term<'a> {
+                $told(env, store, store.put_all(rows))
             }
 
             fn remove(store: &Self::Store, key: u64) -> bool {
@@ -115,45 +180,38 @@ macro_rules! keyed {
 
 pub(crate) use keyed;
 
-/// Registers these NIFs for a kind, under names that begin with `$prefix`.
+/// The answer of a put that is never refused.
+#[inline]
+pub(crate) fn done<'a, S, T>(env: Env<'a>, _store: &S, _put: T) -> Term<'a> {
+    atoms::ok().to_term(env)
+}
+
+/// Registers these NIFs for a kind, or for two that have the same functions, under names that begin with
+/// `$prefix`.
 macro_rules! keyed_nifs {
-    ($kind:ty, $prefix:literal) => {
-        $crate::hot::hot_nif!(concat!($prefix, "_put"), 3, $crate::keyed::put::<$kind>);
-        $crate::hot::hot_nif!(concat!($prefix, "_get"), 2, $crate::keyed::get::<$kind>);
-        $crate::hot::hot_nif!(
-            concat!($prefix, "_delete"),
-            2,
-            $crate::keyed::delete::<$kind>
-        );
-        $crate::hot::hot_nif!(concat!($prefix, "_take"), 2, $crate::keyed::take::<$kind>);
-        $crate::hot::hot_nif!(
-            concat!($prefix, "_get_many"),
-            2,
-            $crate::keyed::get_many::<$kind>
-        );
-        $crate::hot::hot_nif!(
-            concat!($prefix, "_get_more"),
-            1,
-            $crate::keyed::get_more::<$kind>
-        );
-        $crate::hot::hot_nif!(
-            concat!($prefix, "_put_many"),
-            2,
-            $crate::keyed::put_many::<$kind>
-        );
-        $crate::hot::hot_nif!(
-            concat!($prefix, "_put_more"),
-            2,
-            $crate::keyed::put_more::<$kind>
-        );
-        $crate::hot::hot_nif!(
-            concat!($prefix, "_put_staged"),
-            2,
-            $crate::keyed::put_staged::<$kind>,
-            DirtyCpu
-        );
-        $crate::hot::hot_nif!(concat!($prefix, "_slice"), 4, $crate::keyed::slice::<$kind>);
-        $crate::hot::hot_nif!(concat!($prefix, "_more"), 1, $crate::keyed::more::<$kind>);
+    ($prefix:literal, $($kind:ident),+) => {
+        $crate::keyed::keyed_nifs! {
+            $prefix, [$($kind),+],
+            "_put" 3 put Normal,
+            "_get" 2 get Normal,
+            "_delete" 2 delete Normal,
+            "_take" 2 take Normal,
+            "_get_many" 2 get_many Normal,
+            "_get_more" 1 get_more Normal,
+            "_put_many" 2 put_many Normal,
+            "_put_more" 2 put_more Normal,
+            "_put_staged" 2 put_staged DirtyCpu,
+            "_slice" 4 slice Normal,
+            "_more" 1 more Normal,
+        }
+    };
+    (
+        $prefix:literal, $kinds:tt,
+        $($name:literal $arity:literal $function:ident $schedulers:ident,)+
+    ) => {
+        $($crate::handle::nif_of_kinds!(
+            concat!($prefix, $name), $arity, [$crate::keyed::$function], $schedulers, $kinds
+        );)+
     };
 }
 
@@ -184,7 +242,7 @@ impl<K: Keyed> Table for All<K> {
 
     #[inline]
     fn rows<'v>(self, view: &'v ViewOf<'_, Self>, keys: Range<u64>) -> Rows<'v, Value> {
-        K::rows(view).range(keys)
+        K::range(view, keys)
     }
 
     #[inline]
@@ -222,7 +280,7 @@ impl<'a, K: Keyed> Wanted<'a> for All<K> {
         keys: &[u64],
         mut list: Term<'a>,
     ) -> Term<'a> {
-        K::rows(view).get_many(keys, |at, value| {
+        K::get_many(view, keys, |at, value| {
             if let Some(value) = value {
                 let row = term::pair(env, ids[at], term::decode(env, value));
                 list = term::cell(env, row, list);
@@ -256,6 +314,8 @@ impl<K: Keyed> Row for Pair<K> {
         K::kept_pairs()
     }
 
+    const SMALL: usize = K::SMALL;
+
     fn read(handle: &Handle<K>, row: Term<'_>) -> Option<Result<Self, Refusal>> {
         let (id, value) = row.decode::<(Term, Term)>().ok()?;
         let read = || {
@@ -278,65 +338,84 @@ pub(crate) fn open_types<K: Keyed>(env: Env<'_>) -> bool {
 fn put_all<'a, K: Keyed>(env: Env<'a>) -> impl FnOnce(&K::Store, Vec<Pair<K>>) -> Term<'a> {
     move |store, rows| {
         let rows = rows.into_iter().map(|Pair { key, value, .. }| (key, value));
-        K::put_all(store, rows);
-        atoms::ok().to_term(env)
+        K::put_all(env, store, rows)
     }
 }
 
-/// `:ok`.
+/// Changes one row.
+#[inline]
+fn change<K: Keyed, T>(
+    env: Env<'_>,
+    found: &Found<'_, K>,
+    change: impl FnOnce(&K::Store) -> T,
+) -> Result<T, Refusal> {
+    let timeslice = K::REPORTS.then(Timeslice::begin);
+    let changed = found.write(env, change);
+    if let Some(timeslice) = timeslice {
+        timeslice.end(env);
+    }
+    changed
+}
+
+/// `:ok`, or why the store refuses the value.
 pub(crate) fn put<'a, K: Keyed>(
     env: Env<'a>,
     [store, id, value]: [Term<'a>; 3],
-) -> NifResult<Term<'a>> {
+) -> Result<Term<'a>, Refusal> {
     let put = |found: Found<K>| {
         let key = found.key(id)?;
         let value = term::encode(value)?;
-        found.write(env, |store| K::put(store, key, value))?;
-        Ok(atoms::ok().to_term(env))
+        change(env, &found, |store| K::put(env, store, key, value))
     };
-    answer(env, handle::with(store, put))
+    handle::with(store, put)
 }
 
 /// `{:ok, value}` or `{:error, :not_found}`.
-pub(crate) fn get<'a, K: Keyed>(env: Env<'a>, [store, id]: [Term<'a>; 2]) -> NifResult<Term<'a>> {
+pub(crate) fn get<'a, K: Keyed>(
+    env: Env<'a>,
+    [store, id]: [Term<'a>; 2],
+) -> Result<Term<'a>, Refusal> {
     let get = |found: Found<K>| {
         let key = found.key(id)?;
         found.read(env, |view| {
-            let value = K::rows(&view).get(key);
+            let value = K::get(&view, key);
             Ok(found_or_not(
                 env,
                 value.map(|value| term::decode(env, value)),
             ))
         })
     };
-    answer(env, handle::with(store, get))
+    handle::with(store, get)
 }
 
 /// `:ok` or `{:error, :not_found}`.
 pub(crate) fn delete<'a, K: Keyed>(
     env: Env<'a>,
     [store, id]: [Term<'a>; 2],
-) -> NifResult<Term<'a>> {
+) -> Result<Term<'a>, Refusal> {
     let delete = |found: Found<K>| {
         let key = found.key(id)?;
-        Ok(match found.write(env, |store| K::remove(store, key))? {
+        Ok(match change(env, &found, |store| K::remove(store, key))? {
             true => atoms::ok().to_term(env),
             false => found_or_not(env, None),
         })
     };
-    answer(env, handle::with(store, delete))
+    handle::with(store, delete)
 }
 
 /// `{:ok, value}`, which is not there any more, or `{:error, :not_found}`.
-pub(crate) fn take<'a, K: Keyed>(env: Env<'a>, [store, id]: [Term<'a>; 2]) -> NifResult<Term<'a>> {
+pub(crate) fn take<'a, K: Keyed>(
+    env: Env<'a>,
+    [store, id]: [Term<'a>; 2],
+) -> Result<Term<'a>, Refusal> {
     let take = |found: Found<K>| {
         let key = found.key(id)?;
-        let taken = found.write(env, |store| {
+        let taken = change(env, &found, |store| {
             K::take(store, key, |value| term::decode(env, value))
         })?;
         Ok(found_or_not(env, taken))
     };
-    answer(env, handle::with(store, take))
+    handle::with(store, take)
 }
 
 /// `{:ok, [{id, value}]}` for the ids that are there, in their order, or `{:more, continuation}` for
@@ -344,44 +423,44 @@ pub(crate) fn take<'a, K: Keyed>(env: Env<'a>, [store, id]: [Term<'a>; 2]) -> Ni
 pub(crate) fn get_many<'a, K: Keyed>(
     env: Env<'a>,
     [store, ids]: [Term<'a>; 2],
-) -> NifResult<Term<'a>> {
+) -> Result<Term<'a>, Refusal> {
     let find = |found: Found<K>| lookup::find(env, found, ids, All::<K>::rows());
-    answer(env, handle::with(store, find))
+    handle::with(store, find)
 }
 
 /// As `get_many`.
 pub(crate) fn get_more<'a, K: Keyed>(
     env: Env<'a>,
     [continuation]: [Term<'a>; 1],
-) -> NifResult<Term<'a>> {
-    answer(env, lookup::proceed::<All<K>>(env, continuation))
+) -> Result<Term<'a>, Refusal> {
+    lookup::proceed::<All<K>>(env, continuation)
 }
 
 /// `:ok`, or `{:more, continuation}` for `put_more`, or `{:staged, batch}` for `put_staged`.
 pub(crate) fn put_many<'a, K: Keyed>(
     env: Env<'a>,
     [store, rows]: [Term<'a>; 2],
-) -> NifResult<Term<'a>> {
+) -> Result<Term<'a>, Refusal> {
     let begin = |found: Found<K>| batch::begin(env, &found, rows, 0, put_all::<K>(env));
-    answer(env, handle::with(store, begin))
+    handle::with(store, begin)
 }
 
 /// As `put_many`.
 pub(crate) fn put_more<'a, K: Keyed>(
     env: Env<'a>,
     [store, continuation]: [Term<'a>; 2],
-) -> NifResult<Term<'a>> {
+) -> Result<Term<'a>, Refusal> {
     let proceed = |found: Found<K>| batch::proceed::<Pair<K>>(env, &found, continuation);
-    answer(env, handle::with(store, proceed))
+    handle::with(store, proceed)
 }
 
 /// `:ok`. Building nodes for many rows takes milliseconds.
 pub(crate) fn put_staged<'a, K: Keyed>(
     env: Env<'a>,
     [store, batch]: [Term<'a>; 2],
-) -> NifResult<Term<'a>> {
+) -> Result<Term<'a>, Refusal> {
     let publish = |found: Found<K>| batch::publish(env, &found, batch, put_all::<K>(env));
-    answer(env, handle::with(store, publish))
+    handle::with(store, publish)
 }
 
 /// `{:ok, rows}` or `{:more, continuation}`: the rows at positions counted from the oldest, up to `count`
@@ -389,7 +468,7 @@ pub(crate) fn put_staged<'a, K: Keyed>(
 pub(crate) fn slice<'a, K: Keyed>(
     env: Env<'a>,
     [store, first, count, values]: [Term<'a>; 4],
-) -> NifResult<Term<'a>> {
+) -> Result<Term<'a>, Refusal> {
     let first = first.decode()?;
     let listing = Listing {
         order: Order::Asc,
@@ -397,19 +476,19 @@ pub(crate) fn slice<'a, K: Keyed>(
         values: values.decode()?,
     };
     let slice = |found: Found<K>| {
-        let find = |view: &K::View<'_>| match K::rows(view).select(first) {
+        let find = |view: &K::View<'_>| match K::select(view, first) {
             Some((key, _)) => key..END,
             None => END..END,
         };
         rows::list(env, found, All::rows(), listing, find)
     };
-    answer(env, handle::with(store, slice))
+    handle::with(store, slice)
 }
 
 /// As the function that answered `{:more, continuation}` of rows.
 pub(crate) fn more<'a, K: Keyed>(
     env: Env<'a>,
     [continuation]: [Term<'a>; 1],
-) -> NifResult<Term<'a>> {
-    answer(env, rows::proceed::<All<K>>(env, continuation))
+) -> Result<Term<'a>, Refusal> {
+    rows::proceed::<All<K>>(env, continuation)
 }

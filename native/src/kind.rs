@@ -45,7 +45,7 @@ pub(crate) trait Kind: Sized + 'static {
 macro_rules! kind {
     (
         $kind:ident, $what:literal, $name:literal,
-        rule: $rule:ty, store: $store:ty, held: $held:ty, view: $view:ident<$($value:ty)?>,
+        rule: $rule:ty, store: $store:ty, held: $held:ty, view: $view:ident<$($value:ty),*>,
         new: $new:expr
     ) => {
         impl $crate::kind::Kind for $kind {
@@ -62,7 +62,7 @@ macro_rules! kind {
             type Rule = $rule;
             type Store = $store;
             type Held = $held;
-            type View<'a> = $view<'a $(, $value)?>;
+            type View<'a> = $view<'a $(, $value)*>;
 
             fn new_store(rule: &$rule) -> $store {
                 let new: fn(&$rule) -> $store = $new;

@@ -14,6 +14,7 @@ mod error;
 mod group;
 mod handle;
 mod hot;
+mod index;
 mod keyed;
 mod keyspace;
 mod kind;
@@ -25,9 +26,11 @@ mod neighbours;
 mod ordered;
 mod property_store;
 mod props;
+mod rank_index;
 mod ranked_many;
 mod ranked_set;
 mod ranked_store;
+mod recorded;
 mod refusal;
 mod registry;
 mod relation;
@@ -50,6 +53,7 @@ rustler::init!("Elixir.EchoData.Native", load = load);
 fn load(env: rustler::Env<'_>, _info: rustler::Term<'_>) -> bool {
     term::open_type(env)
         && keyed::open_types::<ordered::Ordered>(env)
+        && keyed::open_types::<recorded::Recorded>(env)
         && keyed::open_types::<buckets::Bucketed>(env)
         && links::open_types(env)
         && ranked_many::open_types(env)

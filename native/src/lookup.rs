@@ -3,9 +3,9 @@
 use echo_data_core::id::GateError;
 use rustler::{Encoder, Env, Term};
 
-use crate::handle::{Found, Handle};
+use crate::handle::{other_kind, Found, Handle};
 use crate::kind::Kind;
-use crate::moment::Moment;
+use crate::moment::{Moment, CONTINUATION};
 use crate::refusal::Refusal;
 use crate::timeslice::Timeslice;
 use crate::{atoms, rows, term};
@@ -65,7 +65,7 @@ pub(crate) fn proceed<'a, W: Wanted<'a>>(
     let (moment, position, rest, list, wanted): (Term<'a>, _, _, _, _) =
         continuation.decode().map_err(Refusal::Native)?;
     let moment =
-        Moment::<W::Kind>::from_term(moment).ok_or(Refusal::Native(rustler::Error::BadArg))?;
+        Moment::<W::Kind>::from_term(moment).ok_or_else(|| other_kind::<W::Kind>(CONTINUATION))?;
     let lookup = Lookup {
         wanted: W::from_term(wanted)?,
         position,

@@ -9,6 +9,9 @@ use crate::kind::Kind;
 use crate::refusal::Refusal;
 use crate::resource::Ref;
 
+/// What a continuation is of, in a message, when it is not of the kind of store that it must be.
+pub(crate) const CONTINUATION: &str = "a continuation of another kind";
+
 /// The moment that all parts of an answer are of.
 pub(crate) struct Moment<K: Kind> {
     handle: Ref<Handle<K>>,

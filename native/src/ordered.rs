@@ -1,17 +1,21 @@
 //! `EchoData.Ordered`: what property stores and timelines have in common.
 //!
+//! A property store with indexes is a store of another kind, and has the same functions.
+//!
 //! Every function takes the store as a reference, or as the name or pid of its process, and answers
 //! `:closed` when there is no such store.
 
 use echo_data_core::id::Namespace;
 use echo_data_core::{Held, OrderedStore, View};
-use rustler::{Encoder, Env, NifResult, Term};
+use rustler::{Encoder, Env, Term};
 
+use crate::batch::SMALL;
 use crate::bounds::{beyond, gate, window_keys};
-use crate::handle;
-use crate::keyed::{keyed, keyed_nifs, All};
+use crate::handle::{self, nif_of_kinds};
+use crate::keyed::{done, keyed, keyed_nifs, All, Keyed};
 use crate::kind::kind;
-use crate::refusal::answer;
+use crate::recorded::Recorded;
+use crate::refusal::Refusal;
 use crate::rows::{self, Listing, Order};
 use crate::store::store_nifs;
 use crate::term::Value;
@@ -32,69 +36,84 @@ kind!(
 keyed!(
     Ordered, c"echo_data_pairs",
     key: |namespace: &Namespace, id| gate(id, *namespace),
-    id: |env, namespace: &Namespace, key| rows::branded(env, *namespace, key)
+    id: |env, namespace: &Namespace, key| rows::branded(env, *namespace, key),
+    small: SMALL, reports: false, told: done
 );
 
-store_nifs!(Ordered, "ordered");
-keyed_nifs!(Ordered, "ordered");
+store_nifs!("ordered", Ordered, Recorded);
+keyed_nifs!("ordered", Ordered, Recorded);
+
+/// Registers these functions for both kinds.
+macro_rules! ordered_nifs {
+    ($($name:literal $arity:literal $function:ident)+) => {
+        $(nif_of_kinds!($name, $arity, [$function], Normal, [Ordered, Recorded]);)+
+    };
+}
+
+ordered_nifs! {
+    "ordered_page" 5 page
+    "ordered_window" 4 window
+    "ordered_count" 3 count
+    "ordered_namespace" 1 namespace
+}
+
+/// A kind of store of values under ids of one namespace.
+trait Spaced: Keyed<Rule = Namespace> {}
+
+impl<K: Keyed<Rule = Namespace>> Spaced for K {}
 
 /// `{:ok, rows}` or `{:more, continuation}`: up to `count` rows in `order`, beyond `cursor` if it is an
 /// id, from `cursor` on if it is a snowflake, from the end if it is `nil`.
-#[rustler::nif(name = "ordered_page")]
-fn page<'a>(
+fn page<'a, K: Spaced>(
     env: Env<'a>,
-    store: Term<'a>,
-    order: Order,
-    cursor: Term<'a>,
-    count: Term<'a>,
-    values: bool,
-) -> NifResult<Term<'a>> {
+    [store, order, cursor, count, values]: [Term<'a>; 5],
+) -> Result<Term<'a>, Refusal> {
+    let order = order.decode()?;
     let listing = Listing {
         order,
         limit: count.decode().unwrap_or(usize::MAX),
-        values,
+        values: values.decode()?,
     };
-    let page = |found: Found| {
+    let page = |found: handle::Found<K>| {
         let beyond = beyond(cursor, order, *found.rule())?;
         rows::list(env, found, All::rows(), listing, |_| beyond.clone())
     };
-    answer(env, handle::with(store, page))
+    handle::with(store, page)
 }
 
 /// `{:ok, rows}` or `{:more, continuation}`: the rows from `low` on and below `high`, oldest first.
-#[rustler::nif(name = "ordered_window")]
-fn window<'a>(
+fn window<'a, K: Spaced>(
     env: Env<'a>,
-    store: Term<'a>,
-    low: Term<'a>,
-    high: Term<'a>,
-    values: bool,
-) -> NifResult<Term<'a>> {
+    [store, low, high, values]: [Term<'a>; 4],
+) -> Result<Term<'a>, Refusal> {
     let listing = Listing {
         order: Order::Asc,
         limit: usize::MAX,
-        values,
+        values: values.decode()?,
     };
-    let window = |found: Found| {
+    let window = |found: handle::Found<K>| {
         let keys = window_keys(low, high, *found.rule())?;
         rows::list(env, found, All::rows(), listing, |_| keys.clone())
     };
-    answer(env, handle::with(store, window))
+    handle::with(store, window)
 }
 
 /// `{:ok, count}` of the ids from `low` on and below `high`.
-#[rustler::nif(name = "ordered_count")]
-fn count<'a>(env: Env<'a>, store: Term<'a>, low: Term<'a>, high: Term<'a>) -> NifResult<Term<'a>> {
-    let count = |found: Found| {
+fn count<'a, K: Spaced>(
+    env: Env<'a>,
+    [store, low, high]: [Term<'a>; 3],
+) -> Result<Term<'a>, Refusal> {
+    let count = |found: handle::Found<K>| {
         let range = window_keys(low, high, *found.rule())?;
-        found.read(env, |view| Ok((atoms::ok(), view.count(range)).encode(env)))
+        found.read(env, |view| {
+            Ok((atoms::ok(), K::count(&view, range)).encode(env))
+        })
     };
-    answer(env, handle::with(store, count))
+    handle::with(store, count)
 }
 
 /// The namespace of the store's ids.
-#[rustler::nif(name = "ordered_namespace")]
-fn namespace<'a>(env: Env<'a>, store: Term<'a>) -> NifResult<Term<'a>> {
-    let namespace = |found: Found| Ok(base62::binary(env, found.rule().as_bytes()));
-    answer(env, handle::with(store, namespace))
+fn namespace<'a, K: Spaced>(env: Env<'a>, [store]: [Term<'a>; 1]) -> Result<Term<'a>, Refusal> {
+    let namespace = |found: handle::Found<K>| Ok(base62::binary(env, found.rule().as_bytes()));
+    handle::with(store, namespace)
 }

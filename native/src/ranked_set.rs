@@ -28,7 +28,7 @@ kind!(
     new: |rule| Store::new(rule)
 );
 
-store_nifs!(RankedSet, "ranked");
+store_nifs!("ranked", RankedSet);
 hot_nif!("ranked_put", 5, put);
 hot_nif!("ranked_increment", 4, increment);
 hot_nif!("ranked_delete", 3, delete);
@@ -112,7 +112,7 @@ enum If {
 
 /// A field of a score, as it is stated when a set is made: `{kind, order}`.
 #[derive(NifTaggedEnum)]
-enum Field {
+pub(crate) enum Field {
     Integer(Order),
     Float(Order),
 }

@@ -28,6 +28,12 @@ impl Fields {
     }
 }
 
+impl AsRef<[Measure]> for Rule {
+    fn as_ref(&self) -> &[Measure] {
+        self.fields.measures()
+    }
+}
+
 impl Rule {
     /// The key of an id.
     #[inline]

@@ -11,6 +11,8 @@ use crate::{atoms, error};
 pub(crate) enum Refusal {
     /// The store is closed, or no store is known by that name.
     Closed,
+    /// The store is not of the kind that it must be, but of the other.
+    OtherKind(&'static str, &'static str),
     /// An id was not let in.
     Gate(GateError),
     /// The id at this position of a list was not let in.
@@ -24,6 +26,12 @@ pub(crate) enum Refusal {
 impl From<GateError> for Refusal {
     fn from(error: GateError) -> Self {
         Self::Gate(error)
+    }
+}
+
+impl From<rustler::Error> for Refusal {
+    fn from(error: rustler::Error) -> Self {
+        Self::Native(error)
     }
 }
 
@@ -47,6 +55,10 @@ impl Refusal {
             Self::Gate(error) => Ok((atoms::error(), reason(error)).encode(env)),
             Self::GateAt(error, position) => {
                 Ok((atoms::error(), (reason(error), position)).encode(env))
+            }
+            Self::OtherKind(wanted, is) => {
+                let message = format!("the store must be {wanted}, and is {is}");
+                Err(error::argument(message))
             }
             Self::Misuse(message) => Err(error::argument(message)),
             Self::Native(error) => Err(error),

@@ -13,12 +13,14 @@ use crate::handle::Handle;
 use crate::kind::Kind;
 use crate::ordered::Ordered;
 use crate::ranked_set::RankedSet;
+use crate::recorded::Recorded;
 use crate::relation::Relation;
 use crate::resource::{self, Ref};
 
 /// A handle of any kind.
 pub(crate) enum Entry {
     Ordered(Ref<Handle<Ordered>>),
+    Recorded(Ref<Handle<Recorded>>),
     Relation(Ref<Handle<Relation>>),
     Bucketed(Ref<Handle<Bucketed>>),
     RankedSet(Ref<Handle<RankedSet>>),
@@ -28,6 +30,7 @@ impl Entry {
     fn what(&self) -> &'static str {
         match self {
             Self::Ordered(_) => Ordered::WHAT,
+            Self::Recorded(_) => Recorded::WHAT,
             Self::Relation(_) => Relation::WHAT,
             Self::Bucketed(_) => Bucketed::WHAT,
             Self::RankedSet(_) => RankedSet::WHAT,
@@ -38,6 +41,7 @@ impl Entry {
 /// What kind of store a reference refers to, if any.
 pub(crate) fn what(reference: Term<'_>) -> Option<&'static str> {
     what_of::<Ordered>(reference)
+        .or_else(|| what_of::<Recorded>(reference))
         .or_else(|| what_of::<Relation>(reference))
         .or_else(|| what_of::<Bucketed>(reference))
         .or_else(|| what_of::<RankedSet>(reference))

@@ -29,7 +29,7 @@ kind!(
     new: |_| EdgeStore::new()
 );
 
-store_nifs!(Relation, "relation");
+store_nifs!("relation", Relation);
 
 /// What is related, and how.
 pub(crate) struct Rule {

@@ -6,9 +6,9 @@ use echo_data_core::id::{BrandedId, Namespace};
 use rustler::{Encoder, Env, NifUnitEnum, Term};
 use smallvec::SmallVec;
 
-use crate::handle::Found;
+use crate::handle::{other_kind, Found};
 use crate::kind::Kind;
-use crate::moment::Moment;
+use crate::moment::{Moment, CONTINUATION};
 use crate::refusal::Refusal;
 use crate::timeslice::Timeslice;
 use crate::{atoms, base62, term};
@@ -131,7 +131,7 @@ pub(crate) fn proceed<'a, T: Table>(
     continuation: Term<'a>,
 ) -> Result<Term<'a>, Refusal> {
     let (scan, rows) =
-        Scan::<T>::decode(continuation).ok_or(Refusal::Native(rustler::Error::BadArg))?;
+        Scan::<T>::decode(continuation).ok_or_else(|| other_kind::<T::Kind>(CONTINUATION))?;
     scan.step(env, rows)
 }
 

@@ -6,7 +6,6 @@ use echo_data_core::{Kind, Measure, Number};
 use rustler::types::atom;
 use rustler::{Atom, Encoder, Env, Term};
 
-use crate::ranked_store::Rule;
 use crate::refusal::Refusal;
 use crate::{atoms, term};
 
@@ -16,7 +15,7 @@ use crate::{atoms, term};
 /// Misuse that names `argument`, when a field is of another kind than the set's.
 #[inline]
 pub(crate) fn decode<const N: usize>(
-    rule: &Rule,
+    rule: &impl AsRef<[Measure]>,
     score: Term<'_>,
     argument: &str,
 ) -> Result<[Number; N], Refusal> {
@@ -25,7 +24,7 @@ pub(crate) fn decode<const N: usize>(
 
 /// As [`decode`], without `nil`.
 pub(crate) fn decode_numbers<const N: usize>(
-    rule: &Rule,
+    rule: &impl AsRef<[Measure]>,
     score: Term<'_>,
     argument: &str,
 ) -> Result<[Number; N], Refusal> {
@@ -38,7 +37,7 @@ pub(crate) fn decode_numbers<const N: usize>(
 /// # Errors
 /// As [`decode`].
 pub(crate) fn decode_bound<const N: usize>(
-    rule: &Rule,
+    rule: &impl AsRef<[Measure]>,
     bound: Term<'_>,
     argument: &str,
 ) -> Result<Bound<[Number; N]>, Refusal> {
@@ -56,7 +55,13 @@ pub(crate) fn decode_bound<const N: usize>(
 /// The score as a term.
 #[inline]
 pub(crate) fn encode<const N: usize>(env: Env<'_>, score: [Number; N]) -> Term<'_> {
-    match score[..] {
+    encode_fields(env, &score)
+}
+
+/// As [`encode`], of so many fields.
+#[inline]
+pub(crate) fn encode_fields<'a>(env: Env<'a>, score: &[Number]) -> Term<'a> {
+    match *score {
         [score] => number(env, score),
         [first, second] => term::pair(env, number(env, first), number(env, second)),
         _ => unreachable!("a score has one field or two"),
@@ -78,9 +83,9 @@ pub(crate) fn decode_field(
 }
 
 #[inline]
-fn fields<const N: usize>(rule: &Rule, score: Term<'_>) -> Option<[Number; N]> {
+fn fields<const N: usize>(rule: &impl AsRef<[Measure]>, score: Term<'_>) -> Option<[Number; N]> {
     let mut fields = [Number::Nil; N];
-    match rule.fields.measures() {
+    match rule.as_ref() {
         &[measure] => fields[0] = field(measure, score)?,
         measures => {
             let (first, second) = score.decode::<(Term, Term)>().ok()?;
@@ -112,9 +117,9 @@ fn number(env: Env<'_>, number: Number) -> Term<'_> {
 }
 
 #[cold]
-fn misuse(rule: &Rule, argument: &str, or_nil: &str) -> Refusal {
+fn misuse(rule: &impl AsRef<[Measure]>, argument: &str, or_nil: &str) -> Refusal {
     let kind = |&measure: &Measure| format!("{}{or_nil}", kind(measure));
-    let kinds: Vec<_> = rule.fields.measures().iter().map(kind).collect();
+    let kinds: Vec<_> = rule.as_ref().iter().map(kind).collect();
     let message = match &kinds[..] {
         [kind] => format!("{argument} must be {kind}"),
         kinds => format!("{argument} must be {{{}}}", kinds.join(", ")),

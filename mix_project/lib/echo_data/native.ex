@@ -23,6 +23,12 @@ defmodule EchoData.Native do
   @type refused_at :: {:error, {:namespace | :invalid, non_neg_integer}} | :closed
   @type walked :: {:ok, list | non_neg_integer} | {:more, term} | :closed
 
+  @typedoc "Why an index refused a record: which index, and the path to what is wrong."
+  @type rejected :: {:error, {:bad_field, atom, [term]} | {:not_unique, atom}}
+
+  @typedoc "An index: its name, the paths of its group and of its score, its fields, whether it is unique."
+  @type index :: {atom, [[term]], [[term]], [field], boolean}
+
   @typedoc "An id of any namespace, or its snowflake."
   @type key :: term
 
@@ -82,6 +88,9 @@ defmodule EchoData.Native do
   @spec property_store_new(term, atom) :: reference | :closed
   def property_store_new(_namespace, _name), do: not_loaded()
 
+  @spec property_store_new_indexed(term, atom, [index]) :: reference | :closed
+  def property_store_new_indexed(_namespace, _name, _indexes), do: not_loaded()
+
   @spec timeline_new(term, :public | :protected | :private) :: reference | :closed
   def timeline_new(_namespace, _access), do: not_loaded()
 
@@ -91,7 +100,7 @@ defmodule EchoData.Native do
   @spec timeline_append(reference, term) :: <<_::112>> | :closed
   def timeline_append(_timeline, _value), do: not_loaded()
 
-  @spec ordered_put(store, term, term) :: :ok | refused
+  @spec ordered_put(store, term, term) :: :ok | refused | rejected
   def ordered_put(_store, _id, _value), do: not_loaded()
 
   @spec ordered_get(store, term) :: {:ok, term} | {:error, :not_found} | refused
@@ -109,13 +118,13 @@ defmodule EchoData.Native do
   @spec ordered_get_more(term) :: {:ok, list} | {:more, term} | refused_at
   def ordered_get_more(_continuation), do: not_loaded()
 
-  @spec ordered_put_many(store, [term]) :: :ok | {:more | :staged, term} | refused_at
+  @spec ordered_put_many(store, [term]) :: :ok | {:more | :staged, term} | refused_at | rejected
   def ordered_put_many(_store, _rows), do: not_loaded()
 
   @spec ordered_put_more(store, term) :: {:more | :staged, term} | refused_at
   def ordered_put_more(_store, _continuation), do: not_loaded()
 
-  @spec ordered_put_staged(store, term) :: :ok | :closed
+  @spec ordered_put_staged(store, term) :: :ok | :closed | rejected
   def ordered_put_staged(_store, _batch), do: not_loaded()
 
   @spec ordered_page(store, :asc | :desc, term, pos_integer, boolean) :: listed
@@ -455,6 +464,50 @@ defmodule EchoData.Native do
   @spec leaderboard_enter(store, term, term, key, [term], :best | :last | :sum) ::
           {:ok, [:added | :updated | :unchanged]} | {:error, :overflow} | refused
   def leaderboard_enter(_set, _id, _score, _entry, _groups, _counts), do: not_loaded()
+
+  @spec rank_index_rank_for_score(store, atom, term, query) :: non_neg_integer | :closed
+  def rank_index_rank_for_score(_store, _index, _score, _query), do: not_loaded()
+
+  @spec rank_index_score_for_rank(store, atom, integer, query) :: {:ok, term} | :error | :closed
+  def rank_index_score_for_rank(_store, _index, _rank, _query), do: not_loaded()
+
+  @spec rank_index_count(store, atom, term) :: non_neg_integer | :closed
+  def rank_index_count(_store, _index, _group), do: not_loaded()
+
+  @spec rank_index_count_distinct(store, atom, term) :: non_neg_integer | :closed
+  def rank_index_count_distinct(_store, _index, _group), do: not_loaded()
+
+  @spec rank_index_rank(store, atom, term, query) ::
+          {:ok, non_neg_integer} | {:error, :not_found} | refused | rejected
+  def rank_index_rank(_store, _index, _record_or_id, _query), do: not_loaded()
+
+  @spec rank_index_by_rank(
+          store,
+          {atom, query, boolean},
+          {integer | nil, integer | nil},
+          pos_integer | :all,
+          boolean
+        ) :: {:ok, list} | {:more, term} | :closed
+  def rank_index_by_rank(_store, _listing, _ranks, _limit, _last), do: not_loaded()
+
+  @spec rank_index_by_value(
+          store,
+          {atom, query, boolean},
+          {term, term},
+          pos_integer | :all,
+          boolean
+        ) :: {:ok, list} | {:more, term} | :closed
+  def rank_index_by_value(_store, _listing, _scores, _limit, _last), do: not_loaded()
+
+  @spec rank_index_more(term) :: {:ok, list} | {:more, term} | :closed
+  def rank_index_more(_continuation), do: not_loaded()
+
+  @spec rank_index_names(store) :: {:ok, [atom]} | :closed
+  def rank_index_names(_store), do: not_loaded()
+
+  @spec rank_index_add(store, index, {pid, reference} | nil) ::
+          :ok | {:error, :exists} | rejected | :closed
+  def rank_index_add(_store, _index, _listener), do: not_loaded()
 
   @spec drain() :: :ok
   def drain, do: not_loaded()

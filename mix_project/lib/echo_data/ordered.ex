@@ -51,7 +51,7 @@ defmodule EchoData.Ordered do
   def get_many(_store, ids), do: refuse!("ids", "a list", ids)
 
   @doc "Puts all rows, or none."
-  @spec put_many(term, [term]) :: :ok | refused_at
+  @spec put_many(term, [term]) :: :ok | refused_at | Native.rejected()
   def put_many(store, rows) when is_list(rows),
     do:
       store

@@ -3,8 +3,8 @@ defmodule EchoData.Neighbour do
   What heavy calls do to their neighbours: run in a VM with one scheduler.
   """
 
-  alias EchoData.Bcs.EdgeStore
-  alias EchoData.{BrandedId, Buckets, RankedSet, Timeline}
+  alias EchoData.Bcs.{EdgeStore, PropertyStore}
+  alias EchoData.{BrandedId, Buckets, RankedSet, RankIndex, Timeline}
   alias EchoMQ.Keyspace
 
   @rows 200_000
@@ -30,7 +30,8 @@ defmodule EchoData.Neighbour do
     turns =
       for {name, work} <-
             heavy(timeline, rows, ids) ++
-              heavy_edges() ++ heavy_buckets() ++ heavy_keys() ++ heavy_ranks(ids) do
+              heavy_edges() ++
+              heavy_buckets() ++ heavy_keys() ++ heavy_ranks(ids) ++ heavy_records() do
         before = :counters.get(counter, 1)
         work.()
         {name, :counters.get(counter, 1) - before}
@@ -114,6 +115,24 @@ defmodule EchoData.Neighbour do
       by_score: fn -> often(fn -> RankedSet.by_score(set, nil, nil) end) end,
       ranks: fn -> often(fn -> RankedSet.ranks(set, ids) end) end,
       pop_min: fn -> @rows = set |> RankedSet.pop_min(@rows) |> length() end
+    ]
+  end
+
+  # Records with an index, to which another is added.
+  defp heavy_records do
+    indexes = [n: [score: :n, group: :tens]]
+    {:ok, store} = PropertyStore.start_link(namespace: "NBR", indexes: indexes)
+    rows = for n <- 1..@edges, do: {BrandedId.encode!("NBR", n), %{n: n, tens: rem(n, 10)}}
+    scan = &(store |> RankIndex.scan(:all, nil, [values: true] ++ &1) |> length())
+
+    [
+      put_many_ranked: fn -> :ok = PropertyStore.put_many(store, rows) end,
+      add_index: fn -> :ok = RankIndex.add_index(store, :all, score: :n) end,
+      scan: fn -> for _ <- 1..@often, do: @edges = scan.([]) end,
+      scan_reverse: fn -> for _ <- 1..@often, do: @edges = scan.(reverse: true) end,
+      put_ranked: fn ->
+        for {id, row} <- Enum.take(rows, 5_000), do: PropertyStore.put(store, id, row)
+      end
     ]
   end
 

@@ -165,15 +165,9 @@ impl<'v> Machine<'_, 'v> {
     }
 
     fn count(&mut self) -> usize {
-        let (mut count, mut shift) = (0, 0);
-        loop {
-            let [byte] = self.array();
-            count |= usize::from(byte & 0x7F) << shift;
-            if byte < 0x80 {
-                return count;
-            }
-            shift += 7;
-        }
+        let (count, rest) = count(self.input);
+        self.input = rest;
+        count
     }
 }
 

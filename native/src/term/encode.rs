@@ -274,19 +274,7 @@ impl<'a> Encoder<'a> {
     }
 
     fn close(&mut self, container: Container, count: usize) {
-        let (long, short) = match container {
-            Container::Tuple => (TUPLE, Some(SHORT_TUPLE)),
-            Container::Map => (MAP, Some(SHORT_MAP)),
-            Container::List => (LIST, None),
-            Container::Improper => (IMPROPER, None),
-        };
-        match short {
-            Some(short) if count < SHORT_COUNT => self.output.push(short + count as u8),
-            _ => {
-                self.output.push(long);
-                self.count(count);
-            }
-        }
+        close(&mut self.output, container, count);
     }
 
     /// A term that is a part of the term that is encoded.
@@ -302,13 +290,38 @@ impl<'a> Encoder<'a> {
         self.output.extend_from_slice(&operand);
     }
 
-    fn count(&mut self, mut count: usize) {
-        while count >= 0x80 {
-            self.output.push(count as u8 | 0x80);
-            count >>= 7;
-        }
-        self.output.push(count as u8);
+    fn count(&mut self, count: usize) {
+        push_count(&mut self.output, count);
     }
+}
+
+/// Makes a tuple of the last `count` values that were written.
+pub(crate) fn close_tuple(output: &mut Vec<u8>, count: usize) {
+    close(output, Container::Tuple, count);
+}
+
+fn close(output: &mut Vec<u8>, container: Container, count: usize) {
+    let (long, short) = match container {
+        Container::Tuple => (TUPLE, Some(SHORT_TUPLE)),
+        Container::Map => (MAP, Some(SHORT_MAP)),
+        Container::List => (LIST, None),
+        Container::Improper => (IMPROPER, None),
+    };
+    match short {
+        Some(short) if count < SHORT_COUNT => output.push(short + count as u8),
+        _ => {
+            output.push(long);
+            push_count(output, count);
+        }
+    }
+}
+
+fn push_count(output: &mut Vec<u8>, mut count: usize) {
+    while count >= 0x80 {
+        output.push(count as u8 | 0x80);
+        count >>= 7;
+    }
+    output.push(count as u8);
 }
 
 /// Visits the pairs of a map; those of a map of up to 32 keys in the order of its keys.

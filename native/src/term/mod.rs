@@ -26,11 +26,13 @@
 mod build;
 mod decode;
 mod encode;
+mod part;
 mod shared;
 
 pub(crate) use build::{cell, pair, triple, word};
 pub(crate) use decode::decode;
-pub(crate) use encode::{encode, encode_bytes};
+pub(crate) use encode::{close_tuple, encode, encode_bytes};
+pub(crate) use part::{Pairs, Part};
 pub(crate) use shared::{open_type, Shared};
 
 use echo_data_core::{Blob, BlobRef, SlimBlob};
@@ -120,3 +122,18 @@ const COPIED: usize = 64;
 /// The deepest nesting that is stored. Neither direction recurses: this bounds the memory that one
 /// value can claim while it is walked.
 const DEPTH: usize = 10_000;
+
+/// A length or a count, and the bytes behind it.
+#[inline]
+fn count(mut bytes: &[u8]) -> (usize, &[u8]) {
+    let (mut count, mut shift) = (0, 0);
+    loop {
+        let (&byte, rest) = bytes.split_first().expect("an operation has its operands");
+        bytes = rest;
+        count |= usize::from(byte & 0x7F) << shift;
+        if byte < 0x80 {
+            return (count, bytes);
+        }
+        shift += 7;
+    }
+}

@@ -7,10 +7,13 @@ defmodule EchoData.Bcs.Owner do
 
   use GenServer
 
-  alias EchoData.Bcs.NamespaceError
-  alias EchoData.{BucketsSnapshot, EdgeSnapshot, RankedSnapshot, Snapshot}
+  alias EchoData.Bcs.{NamespaceError, PropertyStore}
+  alias EchoData.{BucketsSnapshot, EdgeSnapshot, RankedSnapshot, RankIndex, Snapshot}
 
   @snapshots [Snapshot, EdgeSnapshot, BucketsSnapshot, RankedSnapshot]
+
+  # Modules whose functions work on the stores of another.
+  @guests %{RankIndex => PropertyStore}
 
   @type moment :: Snapshot.t() | EdgeSnapshot.t() | BucketsSnapshot.t() | RankedSnapshot.t()
 
@@ -74,15 +77,16 @@ defmodule EchoData.Bcs.Owner do
   end
 
   @impl true
-  def handle_call({module, function, arguments}, _from, %{module: module} = state)
+  def handle_call({asked, function, arguments}, _from, %{module: module} = state)
       when is_atom(function) and is_list(arguments) do
-    {:reply, wrap(fn -> apply(module, function, [self() | arguments]) end), state}
-  end
+    case Map.get(@guests, asked, asked) do
+      ^module ->
+        {:reply, wrap(fn -> apply(asked, function, [self() | arguments]) end), state}
 
-  def handle_call({other, function, arguments}, _from, %{module: module} = state)
-      when is_atom(function) and is_list(arguments) do
-    message = "the store must be of #{inspect(other)}, and is of #{inspect(module)}"
-    {:reply, {:raise, ArgumentError.exception(message)}, state}
+      other ->
+        message = "the store must be of #{inspect(other)}, and is of #{inspect(module)}"
+        {:reply, {:raise, ArgumentError.exception(message)}, state}
+    end
   end
 
   def handle_call(:tick, _from, %{work: nil, module: module} = state) do

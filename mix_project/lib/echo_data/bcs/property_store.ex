@@ -38,13 +38,22 @@ defmodule EchoData.Bcs.PropertyStore do
   copied. Pids, references and functions come back equal, but do not keep alive what
   they stand for. Nesting deeper than 10,000 raises `ArgumentError`.
 
+  ## Indexes
+
+  A store that is started with `:indexes` keeps its records, which are maps then, ranked by their fields, and
+  answers the questions of `EchoData.RankIndex`. All functions here have the same answers for it; a change
+  costs as much again for each index. What an index cannot rank is refused, and nothing is changed:
+  `{:error, {:bad_field, index, path}}` for a record that is no map, or a field of a wrong type, and
+  `{:error, {:not_unique, index}}`.
+
   In the costs below n is the number of rows. Walking is amortised O(1) a row.
   """
 
   import EchoData.Argument, only: [namespace!: 2]
 
   alias EchoData.Bcs.Owner
-  alias EchoData.{BrandedId, Native, Ordered, Snapshot}
+  alias EchoData.{BrandedId, Native, Ordered, RankIndex, Snapshot}
+  alias EchoData.RankIndex.Declaration
 
   @typedoc "A running store."
   @type server :: GenServer.server()
@@ -55,8 +64,17 @@ defmodule EchoData.Bcs.PropertyStore do
   @typedoc "Why an id was not let in."
   @type refusal :: {:error, :namespace | :invalid}
 
+  @typedoc "Why an index did not let a record in: see `EchoData.RankIndex`."
+  @type rejection :: {:error, {:bad_field, atom, RankIndex.path()} | {:not_unique, atom}}
+
   @typedoc "Why a list was not let in: the reason and the position of the first id that is wrong, from 0."
   @type refusal_at :: {:error, {:namespace | :invalid, non_neg_integer}}
+
+  @typedoc "How a store is started."
+  @type option ::
+          {:name, GenServer.name()}
+          | {:namespace, BrandedId.namespace()}
+          | {:indexes, RankIndex.declarations()}
 
   @typedoc "A value under its id."
   @type row :: {BrandedId.t(), term}
@@ -66,26 +84,33 @@ defmodule EchoData.Bcs.PropertyStore do
 
     * `:namespace` - what ids it lets in, three letters A to Z; required
     * `:name` - as for `GenServer.start_link/3`
+    * `:indexes` - what its records are ranked by, `[name: declaration]`: see `EchoData.RankIndex`. An empty
+      list makes a store to which indexes can be added later
 
   Raises `ArgumentError` for anything else.
   """
-  @spec start_link(name: GenServer.name(), namespace: BrandedId.namespace()) ::
-          GenServer.on_start()
+  @spec start_link([option]) :: GenServer.on_start()
   def start_link(options) do
-    options = Keyword.validate!(options, [:name, :namespace])
+    options = Keyword.validate!(options, [:name, :namespace, :indexes])
     namespace = namespace!("namespace", options[:namespace])
-    Owner.start_link(__MODULE__, options[:name], &Native.property_store_new(namespace, &1))
+    Owner.start_link(__MODULE__, options[:name], opener(namespace, options[:indexes]))
+  end
+
+  defp opener(namespace, nil), do: &Native.property_store_new(namespace, &1)
+
+  defp opener(namespace, indexes) do
+    indexes = Declaration.all!(indexes)
+    &Native.property_store_new_indexed(namespace, &1, indexes)
   end
 
   @doc "A child specification. Its id is the store's name."
-  @spec child_spec(name: GenServer.name(), namespace: BrandedId.namespace()) ::
-          Supervisor.child_spec()
+  @spec child_spec([option]) :: Supervisor.child_spec()
   def child_spec(options), do: Owner.child_spec(__MODULE__, options)
 
   @doc """
   Puts a value under an id, in the place of any other. O(log n); the newest id is appended in O(1).
   """
-  @spec put(server, BrandedId.t(), term) :: :ok | refusal
+  @spec put(server, BrandedId.t(), term) :: :ok | refusal | rejection
   def put(server, id, value) do
     with :closed <- Native.ordered_put(server, id, value),
          do: call(server, :put, [id, value])
@@ -104,13 +129,14 @@ defmodule EchoData.Bcs.PropertyStore do
       iex> PropertyStore.size(store)
       0
   """
-  @spec put_many(server, [row]) :: :ok | refusal_at
+  @spec put_many(server, [row]) :: :ok | refusal_at | rejection
   def put_many(server, rows) do
     with :closed <- Ordered.put_many(server, rows), do: call(server, :put_many, [rows])
   end
 
   @doc """
-  Records that an entity exists: puts `true` under its id. An id that is not let in is dropped silently.
+  Records that an entity exists: puts `true` under its id. An id that is not let in is dropped silently, and
+  so is every one if there are indexes, for which `true` is no record.
 
   The entity is there for the next call. O(log n).
   """

@@ -17,14 +17,16 @@ defmodule EchoData.Bcs.Supervisor do
   import EchoData.Argument, only: [refuse!: 3]
 
   alias EchoData.Bcs.{EdgeStore, PropertyStore}
-  alias EchoData.{BrandedId, Relation}
+  alias EchoData.{BrandedId, RankIndex, Relation}
+  alias EchoData.RankIndex.Declaration
 
   @typedoc """
-  A store: its name, which is also its child id, and its namespace; or, for an edge store, its name, its
-  relation and the namespaces of subjects and objects.
+  A store: its name, which is also its child id, and its namespace, and `[indexes: declarations]` if it has
+  indexes; or, for an edge store, its name, its relation and the namespaces of subjects and objects.
   """
   @type store ::
           {atom, BrandedId.namespace()}
+          | {atom, BrandedId.namespace(), [indexes: RankIndex.declarations()]}
           | {atom, atom | String.t(), BrandedId.namespace(), BrandedId.namespace()}
 
   @doc """
@@ -46,6 +48,13 @@ defmodule EchoData.Bcs.Supervisor do
     PropertyStore.child_spec(name: name, namespace: namespace)
   end
 
+  defp child!({name, namespace, [indexes: indexes]} = store)
+       when is_atom(name) and not is_nil(name) do
+    checked!(store, [namespace])
+    _declared = Declaration.all!(indexes)
+    PropertyStore.child_spec(name: name, namespace: namespace, indexes: indexes)
+  end
+
   defp child!({name, relation, subject_ns, object_ns} = store)
        when is_atom(name) and not is_nil(name) do
     unless Relation.name?(relation), do: refuse!("store", expected(), store)
@@ -63,6 +72,6 @@ defmodule EchoData.Bcs.Supervisor do
 
   defp expected do
     "{name, namespace} or {name, relation, subject_namespace, object_namespace}, " <>
-      "with namespaces of three letters A to Z"
+      "with namespaces of three letters A to Z, or {name, namespace, indexes: declarations}"
   end
 end
