@@ -34,7 +34,7 @@ impl Row for Member {
     }
 
     fn read(handle: &Handle<RankedSet>, row: Term<'_>) -> Option<Result<Self, Refusal>> {
-        let (id, score) = row.decode::<(Term, Term)>().ok()?;
+        let [id, score] = term::elements(row)?;
         let rule = handle.rule();
         let read = || {
             let key = rule.key(id)?;

@@ -28,7 +28,7 @@ mod decode;
 mod encode;
 mod shared;
 
-pub(crate) use build::{cell, pair, triple, word};
+pub(crate) use build::{cell, elements, pair, triple, word};
 pub(crate) use decode::decode;
 pub(crate) use encode::{encode, encode_bytes};
 pub(crate) use shared::{open_type, Shared};
