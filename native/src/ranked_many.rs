@@ -203,8 +203,8 @@ fn pop<'a>(
             let taken = either!(Store, store, set => {
                 match count.min(set.view().group(&group).len()) {
                     large if large > most => None,
-                    // Between the look and the pop there may come more: not more than were looked for.
-                    _ => Some(take(env, rule, set, &group, count.min(most), order)),
+                    // Between the look and the pop there may come a few more.
+                    _ => Some(take(env, rule, set, &group, count, order)),
                 }
             });
             timeslice.end(env);
