@@ -13,7 +13,7 @@ TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 REPO ?= .
 export REPO
 
-.PHONY: help demo test test-core test-tiny test-elixir
+.PHONY: help demo conformance test test-core test-tiny test-elixir
 .PHONY: check check-format check-clippy check-docs check-elixir check-dialyzer check-loom check-sanitizer
 .PHONY: bench soak
 
@@ -23,6 +23,10 @@ help: ## this list
 demo: ## answer questions about a git history, REPO=path, beside ETS
 	@scripts/setup cargo cc git mix
 	repo=$$(realpath --canonicalize-missing -- "$$REPO") && cd mix_project && mix echo_data.demo "$$repo"
+
+conformance: ## the contract's transcripts on live stores and a live Redis server, a line each
+	@scripts/setup cargo cc mix redis-server eredis
+	cd mix_project && mix echo_data.conformance
 
 test: test-core test-tiny test-elixir ## all tests
 

@@ -12,6 +12,8 @@
 //! | [`Ranked`] | (group, id) → score | rankings: the rank of a member or a score, who stands at a place, ties four ways |
 //! | [`RecordStore`] | id → value, and indexes that rank the values | records that are ranked by their fields |
 //!
+//! [`keyspace`] says which slot of a cluster a key falls into.
+//!
 //! | what a reader may rely on | |
 //! |---|---|
 //! | one view, one moment | everything read through a [`View`] is of the same version |
@@ -19,6 +21,7 @@
 //! | no waiting | readers are wait-free, writers lock-free; no operation answers "busy" |
 
 pub mod id;
+pub mod keyspace;
 
 mod buckets;
 mod closable;

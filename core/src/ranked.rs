@@ -5,8 +5,8 @@ use std::hash::RandomState;
 
 use crate::publish::{Gauge, Hold, Info, Moment, Outcome, Published};
 use crate::ranking::{
-    text, Board, Draft, Move, Multiplicities, Name, Names, Order, Places, Put, Ranking, Refusal,
-    Score, Scores, When,
+    text, Bits, Board, Draft, Move, Multiplicities, Name, Names, Order, Places, Put, Ranking,
+    Refusal, Score, Scores, When,
 };
 
 type Roots<B> = (Places<B>, Scores<B>, Multiplicities<B>, Names);
@@ -354,7 +354,7 @@ impl<S: Score> std::fmt::Debug for Ranked<S> {
     }
 }
 
-fn draft<B>(roots: &mut Roots<B>) -> Draft<'_, B> {
+fn draft<B: Bits>(roots: &mut Roots<B>) -> Draft<'_, B> {
     let (places, scores, ties, names) = roots;
     Draft {
         places,

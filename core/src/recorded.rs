@@ -510,6 +510,11 @@ impl<V: Value, X: RankIndex<V>> RecordView<'_, V, X> {
         self.moment.1.get(&number).map(Boxed::read)
     }
 
+    /// How many groups all indexes have together. O(1).
+    pub fn group_count(&self) -> usize {
+        self.moment.5.len()
+    }
+
     /// A group of an index. O(log groups).
     pub fn group(&self, number: u32, group: &[u8]) -> Option<Board<'_, X::Score>> {
         let mut name = qualified(number);

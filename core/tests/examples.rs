@@ -8,6 +8,9 @@ mod harbour;
 #[allow(dead_code)] // its `main`
 #[path = "../examples/meteors.rs"]
 mod meteors;
+#[allow(dead_code)] // its `main`
+#[path = "../examples/regatta.rs"]
+mod regatta;
 
 fn tells(run: fn(&mut Vec<u8>) -> io::Result<()>, lines: &[&str]) {
     let mut out = Vec::new();
@@ -47,4 +50,22 @@ fn the_day_at_the_harbour_runs() {
         "The archive still has all 467 of 12 buckets, the first from 06:01",
     ];
     tells(harbour::run, &lines);
+}
+
+#[test]
+fn the_regatta_runs() {
+    let lines = [
+        "Finn after 3 races:",
+        "   1. Cirrus   6 points   2:33:42",
+        "   2. Aura     6 points   2:34:00",
+        "   6. Juno    18 points   2:41:15",
+        "  Competition: Elva 1, Ibis 2, Kite 2, Halo 4",
+        "  Dense:       Elva 1, Ibis 2, Kite 2, Halo 3",
+        "  Max:         Elva 1, Ibis 3, Kite 3, Halo 4",
+        "   5. Gale    12 points   2:37:42",
+        "1 of 7 Lasers have fewer than ten points.",
+        "Seven points more after a protest: Elva has 13, and stands at 6 instead of 1.",
+        "4 Finns leave the harbour; 7 boats stay.",
+    ];
+    tells(regatta::run, &lines);
 }

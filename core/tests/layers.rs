@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const BELOW_STORES: &[&str] = &["id", "index", "publish", "ranking", "table", "value"];
 
 /// Each module of the core and the ones that it may name: those below it.
-const LAYERS: [(&str, &[&str]); 13] = [
+const LAYERS: [(&str, &[&str]); 14] = [
     ("ordered", BELOW_STORES),
     ("edge", BELOW_STORES),
     ("buckets", BELOW_STORES),
@@ -21,6 +21,7 @@ const LAYERS: [(&str, &[&str]); 13] = [
     ("value", &["publish"]),
     ("closable", &["publish", "sync"]),
     ("publish", &["sync"]),
+    ("keyspace", &["id"]),
     ("id", &["sync"]),
     ("sync", &[]),
 ];

@@ -11,7 +11,7 @@ const SHRUNKEN: u64 = if cfg!(tiny_nodes) { 10 } else { 1 };
 
 /// A million in `make soak`.
 fn members() -> u64 {
-    scale(150_000, 1_000_000) / SHRUNKEN
+    scale(60_000, 1_000_000) / SHRUNKEN
 }
 
 fn bytes<S: Score>(set: &Ranked<S>) -> u64 {
@@ -105,7 +105,7 @@ fn groups_that_are_gone_leave_nothing() {
     let set = Ranked::<i64>::new();
     let gauge = set.gauge();
     let name = |group: u64| format!("a name of some length for group {group}").into_bytes();
-    let groups = scale(100_000, 1_000_000) / SHRUNKEN;
+    let groups = scale(50_000, 1_000_000) / SHRUNKEN;
     // A window of groups that live, so that ids are taken and given back all the time.
     let alive = 1000.min(groups / 4);
     let mut most = 0;

@@ -173,9 +173,11 @@ fn agree(view: &View<'_>, model: &Model) {
         .eq(below.rev().map(|(id, row)| (*id, *row))));
     let third = view.select(2).map(|(id, player)| (id, row(player)));
     assert_eq!(third, model.iter().nth(2).map(|(id, row)| (*id, *row)));
+    let mut groups = 0;
     for (number, by) in view.indexes() {
         for room in 0..if by.room { ROOMS } else { 1 } {
             let wanted = ranked(model, by, room);
+            groups += usize::from(!wanted.is_empty());
             let board = view.group(number, &group(by, room)).expect("an index");
             let found = board.standings(Ties::Ordinal, Order::Ascending);
             assert!(found.map(|row| row.id).eq(wanted.iter().copied()), "{by:?}");
@@ -185,6 +187,7 @@ fn agree(view: &View<'_>, model: &Model) {
             }
         }
     }
+    assert_eq!(view.group_count(), groups);
 }
 
 struct Subject {
@@ -458,7 +461,7 @@ fn no_reader_finds_records_and_indexes_apart() {
     for id in 0..200 {
         store.remove(id);
     }
-    assert_eq!(store.info().rows, 0);
+    assert_eq!((store.info().rows, store.view().group_count()), (0, 0));
     drop(store);
     eventually("all players are dropped", || live.count() == 0);
     settle_all(&gauge, &live);

@@ -16,6 +16,7 @@ mod handle;
 mod hot;
 mod index;
 mod keyed;
+mod keyspace;
 mod kind;
 mod leaderboard;
 mod links;

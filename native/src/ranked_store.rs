@@ -1,7 +1,7 @@
 //! Ranked sets whose scores have one field or two, which is chosen when a set is made.
 
 use echo_data_core::id::{GateError, Namespace};
-use echo_data_core::{Gauge, HeldRanks, Info, Measure, Number, Ranked, RankedView};
+use echo_data_core::{Gauge, HeldRanks, Info, Measure, Number, Ranked, RankedView, Score};
 use rustler::Term;
 
 use crate::bounds::gate;
@@ -73,7 +73,10 @@ pub(crate) use either;
 
 impl Store {
     pub(crate) fn new(rule: &Rule) -> Self {
-        fn set<const N: usize>(measures: [Measure; N], unique: bool) -> Ranked<[Number; N]> {
+        fn set<const N: usize>(measures: [Measure; N], unique: bool) -> Ranked<[Number; N]>
+        where
+            [Number; N]: Score<Rule = [Measure; N]>,
+        {
             let set = Ranked::with_rule(measures);
             match unique {
                 true => set.unique(),

@@ -45,3 +45,18 @@ pub(crate) fn report_bytes(env: Env<'_>, bytes: usize) {
         schedule::consume_timeslice(env, percent.min(100) as i32);
     }
 }
+
+/// Bytes that take long enough for the clock to be read.
+const LONG: usize = 4 << 10;
+
+/// Does work on so many bytes, and reports it when they are many.
+#[inline]
+pub(crate) fn timed<R>(env: Env<'_>, bytes: usize, work: impl FnOnce() -> R) -> R {
+    if bytes < LONG {
+        return work();
+    }
+    let timeslice = Timeslice::begin();
+    let done = work();
+    timeslice.end(env);
+    done
+}

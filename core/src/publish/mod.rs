@@ -141,7 +141,7 @@ impl<R: Roots> Published<R> {
                     Some(entries) if R::GROWS && !grown.is_sealed() => {
                         Self::grow(version, grown, &roots, entries)
                     }
-                    _ => self.try_publish(&guard, current, grown, roots, &mut edit),
+                    _ => self.try_publish(&guard, current, grown, &roots, &mut edit),
                 }
                 .then_some(answer),
             };
@@ -176,7 +176,7 @@ impl<R: Roots> Published<R> {
         guard: &epoch::Guard,
         current: *mut Version<R>,
         grown: Grown,
-        roots: R,
+        roots: &R,
         edit: &mut Edit,
     ) -> bool {
         // SAFETY: the caller loaded it under `guard`.
@@ -220,7 +220,7 @@ impl<R: Roots> Published<R> {
         current: *mut Version<R>,
         version: &Version<R>,
         grown: Grown,
-        roots: R,
+        roots: &R,
         edit: &mut Edit,
     ) -> (*mut Version<R>, Option<Blocks>) {
         let replaced = edit.take_replaced();
@@ -240,7 +240,8 @@ impl<R: Roots> Published<R> {
         born.bytes += Version::<R>::bytes(kept.len()) as u64;
         let next = Version {
             number: version.number + 1,
-            roots,
+            // SAFETY: they are the next version's from now on, and the caller's until it is published.
+            roots: unsafe { roots.grown(0) },
             born,
             handed_over: version.handed_over + if hand_over { limbo } else { 0 },
             limbo: if hand_over { 0 } else { limbo as u32 },

@@ -4,10 +4,11 @@ use std::ops::{Bound, Range, RangeBounds};
 
 use crate::value::Inline;
 
+use super::bits::Bits;
 use super::draft::in_order;
 use super::key::{GroupId, Member, Multiplicities, Names, Place, Places, Scores, Tie};
 use super::name::Name;
-use super::score::{Bits, Order, Refusal, Score};
+use super::score::{Order, Refusal, Score};
 use super::walk::Standings;
 
 /// How members with the same score stand, for five members of which two tie: `a < b < c = d < e`.
@@ -25,20 +26,20 @@ pub enum Ties {
 }
 
 /// The roots of a ranking in one version.
-pub(crate) struct Ranking<'v, B> {
+pub(crate) struct Ranking<'v, B: Bits> {
     pub(crate) places: &'v Places<B>,
     pub(crate) scores: &'v Scores<B>,
     pub(crate) ties: &'v Multiplicities<B>,
     pub(crate) names: &'v Names,
 }
 
-impl<B> Clone for Ranking<'_, B> {
+impl<B: Bits> Clone for Ranking<'_, B> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<B> Copy for Ranking<'_, B> {}
+impl<B: Bits> Copy for Ranking<'_, B> {}
 
 impl<B: Bits> Ranking<'_, B> {
     /// The scores that `ids` have in the group of this name, in the same order.
@@ -142,7 +143,7 @@ impl<'v, S: Score> Board<'v, S> {
             Order::Descending => self.end(group).checked_sub(place)?.checked_sub(1)?,
         };
         let (found, _) = self.roots.places.select(at)?;
-        (found.group == group).then(|| ({ found.id }, S::decode(found.score, self.rule)))
+        (found.group() == group).then(|| (found.id, S::decode(found.score(), self.rule)))
     }
 
     /// How many members have a score in `range`; none if it is inverted. O(log n).
@@ -232,7 +233,7 @@ impl<'v, S: Score> Board<'v, S> {
         let group = self.group?;
         let score = self.bits(group, id)?;
         let all = self.members(group);
-        let at = self.roots.places.rank(&Place { group, score, id });
+        let at = self.roots.places.rank(&Place::new(group, score, id));
         let first = at.saturating_sub(reach).max(all.start);
         let last = at.saturating_add(reach).min(all.end - 1);
         Some(self.walk(first..last + 1, ties, order))
@@ -311,7 +312,7 @@ impl<'v, S: Score> Board<'v, S> {
             (Ties::Ordinal, _) => match id {
                 None => self.rank_of(group, score, id, Ties::Competition, order),
                 Some(id) => {
-                    let at = self.roots.places.rank(&Place { group, score, id });
+                    let at = self.roots.places.rank(&Place::new(group, score, id));
                     match order {
                         Order::Ascending => at - self.start(group),
                         Order::Descending => self.end(group) - 1 - at,
@@ -322,7 +323,7 @@ impl<'v, S: Score> Board<'v, S> {
     }
 
     fn dense(&self, group: GroupId, score: S::Bits, order: Order) -> usize {
-        let (all, tie) = (Tie::of_group(group), Tie { group, score });
+        let (all, tie) = (Tie::of_group(group), Tie::new(group, score));
         let ties = self.roots.ties;
         match order {
             Order::Ascending => ties.rank(&tie) - ties.rank(all.start()),
@@ -357,7 +358,7 @@ impl<'v, S: Score> Board<'v, S> {
     fn of_dense(&self, group: GroupId, ranks: Range<usize>, order: Order) -> Range<usize> {
         let ties = self.roots.ties;
         let scores = in_order(&ties.positions(Tie::of_group(group)), ranks, order);
-        let score = |at| ties.select(at).map(|(tie, _)| tie.score);
+        let score = |at| ties.select(at).map(|(tie, _)| tie.score());
         let last = scores.end.checked_sub(1);
         match (score(scores.start), last.and_then(score)) {
             (Some(first), Some(last)) if !scores.is_empty() => {
@@ -383,9 +384,9 @@ impl<'v, S: Score> Board<'v, S> {
             let Some((place, _)) = self.roots.places.select(at).filter(|_| at < all.end) else {
                 return at;
             };
-            let begin = self.begin_of(place.group, place.score);
+            let begin = self.begin_of(place.group(), place.score());
             if by_begin && begin < at {
-                self.end_of(place.group, place.score)
+                self.end_of(place.group(), place.score())
             } else {
                 begin
             }

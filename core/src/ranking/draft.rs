@@ -6,10 +6,11 @@ use crate::index::Change;
 use crate::publish::Edit;
 use crate::value::Inline;
 
+use super::bits::Bits;
 use super::board::Ranking;
 use super::key::{GroupId, Member, Multiplicities, Names, Place, Places, Scores, Tie};
 use super::name::{Fresh, Name};
-use super::score::{Bits, Order, Refusal};
+use super::score::{Order, Refusal};
 
 /// What a put did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub enum Put {
 }
 
 /// The roots of a ranking in a version that is being prepared.
-pub(crate) struct Draft<'d, B> {
+pub(crate) struct Draft<'d, B: Bits> {
     pub(crate) places: &'d mut Places<B>,
     pub(crate) scores: &'d mut Scores<B>,
     pub(crate) ties: &'d mut Multiplicities<B>,
@@ -52,7 +53,7 @@ impl<B: Bits> Move<B> {
 }
 
 /// By how many the members with a score change.
-struct Swing<B> {
+struct Swing<B: Bits> {
     tie: Tie<B>,
     by: i64,
     name: usize,
@@ -83,20 +84,20 @@ impl<B: Bits> Draft<'_, B> {
         let Some(score) = decide(old)?.filter(|score| old != Some(*score)) else {
             return Ok(Put::Unchanged);
         };
-        let taken = |group| unique && self.ties.get(&Tie { group, score }).is_some();
+        let taken = |group| unique && self.ties.get(&Tie::new(group, score)).is_some();
         if group.is_some_and(taken) {
             return Err(Refusal::NotUnique);
         }
         let group = group.unwrap_or_else(|| self.add_group(edit, name));
         if let Some(score) = old {
-            self.places.remove(edit, &Place { group, score, id });
-            self.untie(edit, Tie { group, score });
+            self.places.remove(edit, &Place::new(group, score, id));
+            self.untie(edit, Tie::new(group, score));
         }
-        let place = Place { group, score, id };
+        let place = Place::new(group, score, id);
         self.places.insert(edit, place, Inline(()));
         self.scores
             .insert(edit, Member { group, id }, Inline(score));
-        let tie = Tie { group, score };
+        let tie = Tie::new(group, score);
         let others = self.ties.get(&tie).map_or(0, |slot| slot.0);
         self.ties.insert(edit, tie, Inline(others + 1));
         Ok(if old.is_some() {
@@ -110,8 +111,8 @@ impl<B: Bits> Draft<'_, B> {
     pub(crate) fn remove(&mut self, edit: &mut Edit, name: &Name<'_>, id: u64) -> Option<B> {
         let group = name.find(self.names)?;
         let score = self.scores.remove(edit, &Member { group, id })?.0;
-        self.places.remove(edit, &Place { group, score, id });
-        self.untie(edit, Tie { group, score });
+        self.places.remove(edit, &Place::new(group, score, id));
+        self.untie(edit, Tie::new(group, score));
         if self.scores.positions(Member::of_group(group)).is_empty() {
             self.names.remove(edit, &name.key(group));
         }
@@ -148,7 +149,7 @@ impl<B: Bits> Draft<'_, B> {
         let all = self.places.positions(Place::of_group(group));
         let positions = in_order(&all, 0..count.min(all.len()), order);
         let places = self.places.entries(positions.clone());
-        let mut taken: Vec<_> = places.map(|(place, _)| (place.id, place.score)).collect();
+        let mut taken: Vec<_> = places.map(|(place, _)| (place.id, place.score())).collect();
         if order == Order::Descending {
             taken.reverse();
         }
@@ -165,7 +166,7 @@ impl<B: Bits> Draft<'_, B> {
             members.sort_unstable_by_key(|&(member, _)| member);
             self.scores.rebuild(edit, &members);
             let swings = taken.iter().map(|&(_, score)| Swing {
-                tie: Tie { group, score },
+                tie: Tie::new(group, score),
                 by: -1,
                 name: 0,
             });
@@ -194,8 +195,8 @@ impl<B: Bits> Draft<'_, B> {
             let changes = [(old, Change::Remove, -1), (new, Change::Put(Inline(())), 1)];
             for (score, change, by) in changes {
                 if let Some(score) = score {
-                    places.push((Place { group, score, id }, change));
-                    let tie = Tie { group, score };
+                    places.push((Place::new(group, score, id), change));
+                    let tie = Tie::new(group, score);
                     swings.push(Swing { tie, by, name });
                 }
             }

@@ -7,17 +7,26 @@ use std::ops::RangeInclusive;
 use crate::index::Root;
 use crate::value::{Blob, Inline, Value};
 
-use super::score::{first_less, Bits};
+use super::bits::{first_less, Bits};
 
-/// What stands for a group in the keys.
+/// What stands for a group in the keys: at most [`LAST_GROUP`].
 pub(crate) type GroupId = u32;
+
+/// A bit less than a word, which is the first bit of the score.
+pub(super) const LAST_GROUP: GroupId = GroupId::MAX >> 1;
+
+/// A group, and the first bit of a score in it.
+#[inline]
+fn head(group: GroupId, first: bool) -> u32 {
+    group << 1 | u32::from(first)
+}
 
 /// A place in the enumeration of all members: by group, score and id.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(C, packed)]
-pub(crate) struct Place<B> {
-    pub(super) group: GroupId,
-    pub(super) score: B,
+pub(crate) struct Place<B: Bits> {
+    head: u32,
+    tail: B::Tail,
     pub(super) id: u64,
 }
 
@@ -32,13 +41,13 @@ pub(crate) struct Member {
 /// All members of a group with one score.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(C, packed)]
-pub(crate) struct Tie<B> {
-    pub(super) group: GroupId,
-    pub(super) score: B,
+pub(crate) struct Tie<B: Bits> {
+    head: u32,
+    tail: B::Tail,
 }
 
 /// A group by the hash of its name. Names with the same hash are told apart by the group's id.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(C, packed)]
 pub(crate) struct NameKey {
     pub(super) hash: u64,
@@ -52,32 +61,46 @@ pub(crate) type Multiplicities<B> = Root<Tie<B>, Inline<u64>>;
 pub(crate) type Names = Root<NameKey, <Blob as Value>::Slot>;
 
 impl<B: Bits> Place<B> {
+    #[inline]
+    pub(super) fn new(group: GroupId, score: B, id: u64) -> Self {
+        let (first, tail) = score.split();
+        Self {
+            head: head(group, first),
+            tail,
+            id,
+        }
+    }
+
     pub(super) fn of_group(group: GroupId) -> RangeInclusive<Self> {
         Self::first(group, B::LOWEST)..=Self::last(group, B::HIGHEST)
     }
 
     /// At or before every member of the group with this score.
+    #[inline]
     pub(super) fn first(group: GroupId, score: B) -> Self {
-        Self {
-            group,
-            score,
-            id: 0,
-        }
+        Self::new(group, score, 0)
     }
 
     /// At or after every member of the group with this score.
+    #[inline]
     pub(super) fn last(group: GroupId, score: B) -> Self {
-        Self {
-            group,
-            score,
-            id: u64::MAX,
-        }
+        Self::new(group, score, u64::MAX)
     }
 
     #[inline]
-    fn less(self, other: Self, tie: bool) -> bool {
-        let ids = ids_less(self.id, other.id, tie);
-        self.score.less(self.group, other.score, other.group, ids)
+    pub(super) fn group(&self) -> GroupId {
+        self.head >> 1
+    }
+
+    #[inline]
+    pub(super) fn score(&self) -> B {
+        B::join(self.head & 1 == 1, self.tail)
+    }
+
+    #[inline]
+    fn less(self, other: Self, same: bool) -> bool {
+        let rest = B::less((self.tail, self.id), (other.tail, other.id), same);
+        first_less(self.head.into(), other.head.into(), rest)
     }
 }
 
@@ -90,47 +113,39 @@ impl Member {
     }
 
     #[inline]
-    fn less(self, other: Self, tie: bool) -> bool {
-        let ids = ids_less(self.id, other.id, tie);
+    fn less(self, other: Self, same: bool) -> bool {
+        let ids = if same {
+            self.id <= other.id
+        } else {
+            self.id < other.id
+        };
         first_less(self.group.into(), other.group.into(), ids)
     }
 }
 
 impl<B: Bits> Tie<B> {
-    pub(super) fn of_group(group: GroupId) -> RangeInclusive<Self> {
+    #[inline]
+    pub(super) fn new(group: GroupId, score: B) -> Self {
+        let (first, tail) = score.split();
         Self {
-            group,
-            score: B::LOWEST,
-        }..=Self {
-            group,
-            score: B::HIGHEST,
+            head: head(group, first),
+            tail,
         }
     }
 
-    #[inline]
-    fn less(self, other: Self, tie: bool) -> bool {
-        self.score.less(self.group, other.score, other.group, tie)
-    }
-}
-
-impl NameKey {
-    #[inline]
-    fn wide(self) -> u128 {
-        u128::from(self.hash) << 32 | u128::from(self.group)
+    pub(super) fn of_group(group: GroupId) -> RangeInclusive<Self> {
+        Self::new(group, B::LOWEST)..=Self::new(group, B::HIGHEST)
     }
 
     #[inline]
-    fn less(self, other: Self, tie: bool) -> bool {
-        (self.wide() < other.wide()) | (tie & (self.wide() == other.wide()))
+    pub(super) fn score(&self) -> B {
+        B::join(self.head & 1 == 1, self.tail)
     }
-}
 
-#[inline]
-fn ids_less(a: u64, b: u64, tie: bool) -> bool {
-    if tie {
-        a <= b
-    } else {
-        a < b
+    #[inline]
+    fn less(self, other: Self, same: bool) -> bool {
+        let rest = B::less((self.tail, 0), (other.tail, 0), same);
+        first_less(self.head.into(), other.head.into(), rest)
     }
 }
 
@@ -177,5 +192,4 @@ ordered! {
     [B: Bits] Place<B>;
     [] Member;
     [B: Bits] Tie<B>;
-    [] NameKey;
 }

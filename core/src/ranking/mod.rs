@@ -5,6 +5,7 @@
 //! of the groups. Stores keep them among their roots, read them through a [`Board`] and change them through
 //! a [`Draft`]; so the ranked set and the record store share all of it.
 
+mod bits;
 mod board;
 mod draft;
 mod key;
@@ -21,6 +22,7 @@ pub use score::{Element, Kind, Measure, Number, Order, Refusal, Score};
 pub use walk::{Standing, Standings};
 pub use when::{Condition, Contradiction, When};
 
+pub(crate) use bits::Bits;
 pub(crate) use board::Ranking;
 pub(crate) use draft::{Draft, Move};
 pub(crate) use key::{Multiplicities, Names, Places, Scores};

@@ -10,7 +10,7 @@ use std::hash::BuildHasher;
 use crate::publish::Edit;
 use crate::value::{Blob, BlobRef, Staged, Value};
 
-use super::key::{GroupId, NameKey, Names};
+use super::key::{GroupId, NameKey, Names, LAST_GROUP};
 
 /// A group's name, and its row if it is to be written.
 pub(crate) struct Name<'n> {
@@ -112,19 +112,17 @@ impl Fresh {
     /// that is not `in_use`, looked for from `hash` on.
     ///
     /// # Panics
-    /// If 2^32 groups are in use.
+    /// If 2^31 groups are in use.
     pub(super) fn next(&mut self, hash: u64, in_use: impl Fn(GroupId) -> bool) -> GroupId {
-        let after = self
-            .largest
-            .map_or(Some(0), |largest| largest.checked_add(1));
-        if let Some(next) = after {
+        let next = self.largest.map_or(0, |largest| largest + 1);
+        if next <= LAST_GROUP {
             self.largest = Some(next);
             return next;
         }
         let first = hash as GroupId;
-        let mut candidates = (0..=GroupId::MAX).map(|step| first.wrapping_add(step));
+        let mut candidates = (0..=LAST_GROUP).map(|step| first.wrapping_add(step) & LAST_GROUP);
         let free = candidates.find(|id| !self.others.contains(id) && !in_use(*id));
-        let free = free.expect("fewer than 2^32 groups");
+        let free = free.expect("fewer than 2^31 groups");
         self.others.insert(free);
         free
     }

@@ -1,13 +1,9 @@
-//! Scores: numbers as bits whose order is theirs.
-//!
-//! A field of a score is nine bytes: whether it is a number, and the number with its bits turned so that
-//! they compare as unsigned integers do. That keeps every integer of 64 bits exact, leaves room for `nil`
-//! before the smallest of them, and costs one byte a field.
+//! Scores: what members are ranked by, of types known to the compiler or kinds known at run time.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::fmt;
 
-use crate::index::Key;
+use super::bits::{Bits, Encoded, Field};
 
 /// Which way to count: from the smallest score, or its mirror image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,155 +41,6 @@ impl fmt::Display for Refusal {
 }
 
 impl std::error::Error for Refusal {}
-
-/// One field of a score in a key. Packed, so that keys have no padding.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C, packed)]
-pub struct Field {
-    /// 1 for a number and 0 for `nil`; in a descending field the other way round.
-    number: u8,
-    bits: u64,
-}
-
-const SIGN: u64 = 1 << 63;
-
-impl Field {
-    const NIL: Self = Self { number: 0, bits: 0 };
-
-    /// All bits of the field as one number, in its order.
-    #[inline]
-    fn wide(self) -> u128 {
-        u128::from(self.number) << 64 | u128::from(self.bits)
-    }
-
-    fn integer(value: i64) -> Self {
-        Self {
-            number: 1,
-            bits: value as u64 ^ SIGN,
-        }
-    }
-
-    fn to_integer(self) -> i64 {
-        (self.bits ^ SIGN) as i64
-    }
-
-    /// Refuses NaN. The zeros are one.
-    fn float(value: f64) -> Option<Self> {
-        if value.is_nan() {
-            return None;
-        }
-        // Adding a zero leaves every number as it is and makes the negative zero positive.
-        let bits = (value + 0.0).to_bits();
-        let turned = if bits & SIGN == 0 { bits | SIGN } else { !bits };
-        Some(Self {
-            number: 1,
-            bits: turned,
-        })
-    }
-
-    fn to_float(self) -> f64 {
-        let turned = self.bits;
-        f64::from_bits(if turned & SIGN == 0 {
-            !turned
-        } else {
-            turned ^ SIGN
-        })
-    }
-
-    /// The field in the other order. `nil`, which comes first, comes last in it.
-    fn mirrored(self) -> Self {
-        Self {
-            number: self.number ^ 1,
-            bits: !self.bits,
-        }
-    }
-
-    fn in_order(self, order: Order) -> Self {
-        match order {
-            Order::Ascending => self,
-            Order::Descending => self.mirrored(),
-        }
-    }
-}
-
-/// Whether `a < b`, or `tie` if they are equal. Keys of several words are compared from the last word to
-/// the first, without branches: those of a search in random keys are mispredicted every other time.
-#[inline]
-fn less(a: u64, b: u64, tie: bool) -> bool {
-    (a < b) | ((a == b) & tie)
-}
-
-/// [`less`] of the first word of a key, which is below 2^62. As the sign of a difference the compiler turns
-/// it into a conditional move; comparisons of several words at once it turns into a jump.
-#[inline]
-pub(super) fn first_less(a: u64, b: u64, tie: bool) -> bool {
-    (a as i64 - b as i64 - i64::from(tie)) < 0
-}
-
-/// A score as plain bits without padding, in its order.
-#[doc(hidden)]
-pub trait Bits: Key + fmt::Debug {
-    /// At or below every score.
-    const LOWEST: Self;
-    /// At or above every score.
-    const HIGHEST: Self;
-
-    /// Whether the score `self` in `group` comes before the score `other` in group `by`, or `tie` if both are
-    /// the same.
-    fn less(self, group: u32, other: Self, by: u32, tie: bool) -> bool;
-}
-
-/// A score of so many fields, of one at least.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug)]
-pub struct Encoded<const FIELDS: usize>([Field; FIELDS]);
-
-impl<const FIELDS: usize> Bits for Encoded<FIELDS> {
-    const LOWEST: Self = Self([Field::NIL; FIELDS]);
-    const HIGHEST: Self = Self(
-        [Field {
-            number: u8::MAX,
-            bits: u64::MAX,
-        }; FIELDS],
-    );
-
-    #[inline]
-    fn less(self, group: u32, other: Self, by: u32, mut tie: bool) -> bool {
-        let (ours, others) = (self.0, other.0);
-        for at in (1..FIELDS).rev() {
-            tie = less(ours[at].bits, others[at].bits, tie);
-            tie = less(ours[at].number.into(), others[at].number.into(), tie);
-        }
-        let head = |group: u32, field: Field| u64::from(group) << 8 | u64::from(field.number);
-        tie = less(ours[0].bits, others[0].bits, tie);
-        first_less(head(group, ours[0]), head(by, others[0]), tie)
-    }
-}
-
-impl<const FIELDS: usize> PartialEq for Encoded<FIELDS> {
-    #[inline]
-    fn eq(&self, other: &Self) -> bool {
-        (0..FIELDS).fold(true, |same, at| {
-            same & (self.0[at].wide() == other.0[at].wide())
-        })
-    }
-}
-
-impl<const FIELDS: usize> Eq for Encoded<FIELDS> {}
-
-impl<const FIELDS: usize> Ord for Encoded<FIELDS> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let wide = |score: &Self| score.0.map(Field::wide);
-        wide(self).cmp(&wide(other))
-    }
-}
-
-impl<const FIELDS: usize> PartialOrd for Encoded<FIELDS> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
 
 /// What a set is ordered by: one number or a pair of them, the first deciding.
 ///
@@ -439,7 +286,10 @@ impl Number {
     }
 }
 
-impl<const FIELDS: usize> Score for [Number; FIELDS] {
+impl<const FIELDS: usize> Score for [Number; FIELDS]
+where
+    Encoded<FIELDS>: Bits,
+{
     type Rule = [Measure; FIELDS];
     type Bits = Encoded<FIELDS>;
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::index::Entries;
 use crate::value::Inline;
 
+use super::bits::Bits;
 use super::board::{Board, Ties};
 use super::key::{Place, Tie};
 use super::score::{Order, Score};
@@ -25,8 +26,9 @@ pub struct Standings<'v, S: Score> {
     places: Entries<'v, Place<S::Bits>, Inline<()>>,
     /// For [`Ties::Max`], how many members the ties have that are yet to come.
     sizes: Option<Entries<'v, Tie<S::Bits>, Inline<u64>>>,
-    /// The score of the last row and the rank of its tie; unless ranks are ordinal.
-    tie: Option<(S::Bits, usize)>,
+    /// The score of the tie at hand, and its rank unless ranks are ordinal.
+    score: S::Bits,
+    rank: usize,
     /// The ordinal place of the next row.
     next: usize,
     ties: Ties,
@@ -51,15 +53,16 @@ impl<'v, S: Score> Standings<'v, S> {
             Order::Ascending => positions.start,
             Order::Descending => positions.end.saturating_sub(1),
         };
-        let mut tie = None;
+        let (mut tied, mut rank) = (S::Bits::LOWEST, 0);
         let mut sizes = None;
         let first = roots.places.select(first).map(|(place, _)| *place);
-        if let Some(Place { group, score, .. }) = first.filter(|_| !positions.is_empty()) {
+        if let Some(place) = first.filter(|_| !positions.is_empty()) {
+            let (group, score) = (place.group(), place.score());
             if ties != Ties::Ordinal {
-                tie = Some((score, board.rank_of(group, score, None, ties, order)));
+                (tied, rank) = (score, board.rank_of(group, score, None, ties, order));
             }
             if ties == Ties::Max {
-                let at = roots.ties.rank(&Tie { group, score });
+                let at = roots.ties.rank(&Tie::new(group, score));
                 let rest = match order {
                     Order::Ascending => at + 1..usize::MAX,
                     Order::Descending => 0..at,
@@ -70,7 +73,8 @@ impl<'v, S: Score> Standings<'v, S> {
         Self {
             places: roots.places.entries(positions),
             sizes,
-            tie,
+            score: tied,
+            rank,
             next,
             ties,
             order,
@@ -87,19 +91,18 @@ impl<'v, S: Score> Standings<'v, S> {
     /// The rank of a row that has `score` and stands at `at`.
     #[inline]
     fn rank(&mut self, score: S::Bits, at: usize) -> usize {
-        match self.tie {
-            None => at,
-            Some((tied, rank)) if tied == score => rank,
-            Some((_, rank)) => {
-                let rank = match self.ties {
-                    Ties::Dense => rank + 1,
-                    Ties::Max => at + self.next_size() - 1,
-                    Ties::Competition | Ties::Ordinal => at,
-                };
-                self.tie = Some((score, rank));
-                rank
-            }
+        if self.ties == Ties::Ordinal {
+            return at;
         }
+        if score != self.score {
+            self.score = score;
+            self.rank = match self.ties {
+                Ties::Dense => self.rank + 1,
+                Ties::Max => at + self.next_size() - 1,
+                Ties::Competition | Ties::Ordinal => at,
+            };
+        }
+        self.rank
     }
 
     /// The size of the tie that follows.
@@ -122,7 +125,7 @@ impl<S: Score> Iterator for Standings<'_, S> {
             Order::Ascending => self.places.next(),
             Order::Descending => self.places.next_back(),
         }?;
-        let (score, id) = (place.score, place.id);
+        let (score, id) = (place.score(), place.id);
         let at = self.next;
         self.next += 1;
         Some(Standing {

@@ -319,6 +319,42 @@ defmodule EchoData.Native do
   @spec buckets_close(store) :: :ok | :closed
   def buckets_close(_store), do: not_loaded()
 
+  @spec keyspace_slot(binary) :: 0..16383
+  def keyspace_slot(_key), do: not_loaded()
+
+  @spec keyspace_hashtag(binary) :: binary
+  def keyspace_hashtag(_key), do: not_loaded()
+
+  @spec keyspace_queue_key(binary, binary) :: binary
+  def keyspace_queue_key(_queue, _type), do: not_loaded()
+
+  @spec keyspace_job_key(binary, term) :: binary
+  def keyspace_job_key(_queue, _id), do: not_loaded()
+
+  @spec keyspace_reserve(binary) :: binary
+  def keyspace_reserve(_name), do: not_loaded()
+
+  @spec keyspace_parse(binary) ::
+          {:queue, binary, binary} | {:job, binary, <<_::112>>} | {:reserve, binary} | :error
+  def keyspace_parse(_key), do: not_loaded()
+
+  @spec keyspace_slots([binary], [0..16383]) ::
+          {:ok, [0..16383]} | {:more, {[binary], [0..16383]}}
+  def keyspace_slots(_keys, _slots), do: not_loaded()
+
+  @spec keyspace_slot_set([binary], [0..16383]) ::
+          {:legal | :crossed, [0..16383]} | {:more, {[binary], [0..16383]}}
+  def keyspace_slot_set(_keys, _slots), do: not_loaded()
+
+  @spec keyspace_queue_slot(binary) :: 0..16383
+  def keyspace_queue_slot(_queue), do: not_loaded()
+
+  @spec keyspace_partition(binary, term) :: 0..16383
+  def keyspace_partition(_queue, _parts), do: not_loaded()
+
+  @spec keyspace_owner(binary, [{0..16383, 0..16383, non_neg_integer}]) :: non_neg_integer | nil
+  def keyspace_owner(_queue, _ranges), do: not_loaded()
+
   @spec ranked_new(term, [field], boolean, :public | :protected | :private) ::
           reference | :closed
   def ranked_new(_namespace, _fields, _unique, _access), do: not_loaded()

@@ -19,22 +19,7 @@ defmodule EchoData.RankedSnapshot do
   What it costs, what it retains and when it ends are as with `EchoData.Snapshot`.
   """
 
-  alias EchoData.Native
-
-  @enforce_keys [:ref]
-  defstruct [:ref]
-
-  @typedoc "A snapshot. Its fields are private."
-  @type t :: %__MODULE__{ref: reference}
-
-  @doc """
-  Gives the moment up at once: memory that only this snapshot needs is freed. O(1); the second time, too.
-  """
-  @spec release(t) :: :ok
-  def release(%__MODULE__{ref: ref}) do
-    Native.ranked_close(ref)
-    :ok
-  end
+  use EchoData.Moment, close: :ranked_close
 
   defimpl Inspect do
     def inspect(%{ref: ref}, _options) do

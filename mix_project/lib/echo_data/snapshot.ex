@@ -22,22 +22,9 @@ defmodule EchoData.Snapshot do
   `Enum.count/1` and `Enum.at/2` do not walk the rows: they cost O(1) and O(log n).
   """
 
+  use EchoData.Moment, close: :ordered_close
+
   alias EchoData.{Native, Ordered}
-
-  @enforce_keys [:ref]
-  defstruct [:ref]
-
-  @typedoc "A snapshot. Its fields are private."
-  @type t :: %__MODULE__{ref: reference}
-
-  @doc """
-  Gives the moment up at once: memory that only this snapshot needs is freed. O(1); the second time, too.
-  """
-  @spec release(t) :: :ok
-  def release(%__MODULE__{ref: ref}) do
-    Native.ordered_close(ref)
-    :ok
-  end
 
   @doc false
   @spec closed!() :: no_return

@@ -8,7 +8,7 @@ defmodule EchoData.NeighbourTest do
   alias EchoData.{FreshVM, Neighbour}
 
   @tag timeout: 120_000
-  test "a neighbour has its turns while 200,000 rows, buckets and ranks and 120,000 edges are written and read" do
+  test "a neighbour has its turns while many rows, buckets, edges, ranks and keys are written and read" do
     vm = FreshVM.start!([{"ERL_FLAGS", "+S 1:1"}])
 
     for {work, turns} <- FreshVM.call(vm, Neighbour, :turns, []) do

@@ -5,12 +5,15 @@ defmodule EchoData.Neighbour do
 
   alias EchoData.Bcs.{EdgeStore, PropertyStore}
   alias EchoData.{BrandedId, Buckets, RankedSet, RankIndex, Timeline}
+  alias EchoMQ.Keyspace
 
   @rows 200_000
   @edges 120_000
 
   # What takes a few milliseconds is done so often.
   @often 20
+
+  @mebibyte 1_048_576
 
   @doc """
   Runs heavy calls, and answers for each how often a neighbour that never waits had its turn meanwhile.
@@ -27,7 +30,8 @@ defmodule EchoData.Neighbour do
     turns =
       for {name, work} <-
             heavy(timeline, rows, ids) ++
-              heavy_edges() ++ heavy_buckets() ++ heavy_ranks(ids) ++ heavy_records() do
+              heavy_edges() ++
+              heavy_buckets() ++ heavy_keys() ++ heavy_ranks(ids) ++ heavy_records() do
         before = :counters.get(counter, 1)
         work.()
         {name, :counters.get(counter, 1) - before}
@@ -85,6 +89,21 @@ defmodule EchoData.Neighbour do
     ]
   end
 
+  # Many keys, and a long one.
+  defp heavy_keys do
+    keys = for n <- 1..@rows, do: "emq:{queue}:#{n}"
+    long = :binary.copy("x", @mebibyte)
+
+    [
+      slots: fn -> for _ <- 1..@often, do: @rows = keys |> Keyspace.slots() |> length() end,
+      legal?: fn -> for _ <- 1..@often, do: true = Keyspace.legal?(keys) end,
+      slot: fn -> for _ <- 1..(@often * 5), do: Keyspace.slot(long) end
+    ]
+  end
+
+  # Reads that take a few turns, as often as leaves many.
+  defp often(list), do: for(_ <- 1..@often, do: @rows = length(list.()))
+
   defp heavy_ranks(ids) do
     set = RankedSet.new("NBR")
     rows = for {id, n} <- Enum.with_index(ids), do: {id, rem(n * 7919, 1000)}
@@ -92,9 +111,9 @@ defmodule EchoData.Neighbour do
 
     [
       put_all: fn -> {:ok, @rows} = RankedSet.put_all(set, rows) end,
-      by_rank: fn -> @rows = set |> RankedSet.by_rank(all, ties: :max) |> length() end,
-      by_score: fn -> @rows = set |> RankedSet.by_score(nil, nil) |> length() end,
-      ranks: fn -> @rows = set |> RankedSet.ranks(ids) |> length() end,
+      by_rank: fn -> often(fn -> RankedSet.by_rank(set, all, ties: :max) end) end,
+      by_score: fn -> often(fn -> RankedSet.by_score(set, nil, nil) end) end,
+      ranks: fn -> often(fn -> RankedSet.ranks(set, ids) end) end,
       pop_min: fn -> @rows = set |> RankedSet.pop_min(@rows) |> length() end
     ]
   end
