@@ -342,6 +342,8 @@ defmodule EchoData.RankIndexTest do
           {~r/^score must be a list of keys/, [a: [score: 1.5]]},
           {~r/^score must be a list of keys/, [a: [score: [[]]]]},
           {~r/^score must be a list of keys/, [a: [score: [[:a, {}]]]]},
+          {~r/^score must be a list of keys/, [a: [score: [:a | :b]]]},
+          {~r/^score must be a list of keys/, [a: [score: [[:a | :b]]]]},
           {~r/^group must be a list of keys/, [a: [score: :a, group: [%{}]]]},
           {~r/^kind must be :integer or :float, got/, [a: [score: :a, kind: :number]]},
           {~r/^kind must be :integer or :float, got/, [a: [score: :a, kind: {:float, :float}]]},

@@ -39,12 +39,17 @@ defmodule EchoData.RankIndex.Declaration do
   def one!(name, _options), do: refuse!("the name of an index", "an atom", name)
 
   defp paths!(name, fields) do
-    paths = fields |> List.wrap() |> Enum.map(&path/1)
+    listed = List.wrap(fields)
+    paths = if List.improper?(listed), do: [:error], else: Enum.map(listed, &path/1)
     if :error in paths, do: refuse!(name, "a list of keys, or of lists of keys", fields)
     paths
   end
 
-  defp path([_key | _keys] = path), do: if(Enum.all?(path, &key?/1), do: path, else: :error)
+  defp path([_key | _keys] = path) do
+    keys? = not List.improper?(path) and Enum.all?(path, &key?/1)
+    if keys?, do: path, else: :error
+  end
+
   defp path(key), do: if(key?(key), do: [key], else: :error)
 
   defp key?(key), do: is_atom(key) or is_binary(key) or (is_integer(key) and key in @integers)

@@ -1,18 +1,20 @@
 //! The record store: values under ids, and rankings of them that can never be out of step.
 
-use std::collections::hash_map::{Entry, HashMap};
+mod places;
+
 use std::fmt;
 use std::hash::RandomState;
 use std::ops::{Range, RangeBounds};
 
 use crate::index::{Change, Root};
-use crate::publish::{Edit, Gauge, Hold, Info, Moment, Outcome, Published};
+use crate::publish::{Gauge, Hold, Info, Moment, Outcome, Published};
 use crate::ranking::{
-    Board, Draft, Move, Multiplicities, Name, Names, Order, Places, Ranking, Refusal, Score,
-    Scores, Ties,
+    Board, Multiplicities, Name, Names, Order, Places, Ranking, Refusal, Score, Scores, Ties,
 };
 use crate::table::{row, Rows};
 use crate::value::{Boxed, Staged, Value};
+
+use places::{Batch, Step};
 
 /// How a record is ranked: in which group, and by which score.
 ///
@@ -97,9 +99,6 @@ type Roots<V, X> = (
     Names,
 );
 
-/// What is to become of each record, by id, each once.
-type Changes<V> = [(u64, Option<Staged<V>>)];
-
 /// Values under `u64` ids, ordered by id, with indexes that rank them.
 ///
 /// A put and a removal are one publication of the records and of all indexes: no reader finds one without
@@ -179,9 +178,9 @@ impl<V: Value, X: RankIndex<V>> RecordStore<V, X> {
 
     /// Puts `value` under `id`, and in its places; answers whether a value was replaced. O(indexes × log n).
     pub fn put(&self, id: u64, value: V) -> Result<bool, Rejected<X::Error>> {
-        let rows = [(id, Some(Staged::new(value)))];
-        let replaced = self.change(&rows)?;
-        commit(rows);
+        let row = Staged::new(value);
+        let replaced = self.change(id, Some(&row))?;
+        row.commit();
         Ok(replaced.is_some())
     }
 
@@ -192,14 +191,12 @@ impl<V: Value, X: RankIndex<V>> RecordStore<V, X> {
         rows: impl IntoIterator<Item = (u64, V)>,
     ) -> Result<(), Rejected<X::Error>> {
         let rows = rows.into_iter();
-        let mut rows: Vec<_> = rows
-            .map(|(id, value)| (id, Some(Staged::new(value))))
-            .collect();
+        let mut rows: Vec<_> = rows.map(|(id, value)| (id, Staged::new(value))).collect();
         rows.reverse();
         rows.sort_by_key(|&(id, _)| id);
         rows.dedup_by_key(|&mut (id, _)| id);
-        self.change(&rows)?;
-        commit(rows);
+        self.put_rows(&rows)?;
+        rows.into_iter().for_each(|(_, row)| row.commit());
         Ok(())
     }
 
@@ -215,7 +212,7 @@ impl<V: Value, X: RankIndex<V>> RecordStore<V, X> {
         // Held over the change, so that the slot's payload outlives its removal.
         let _pin = self.versions.pin();
         // No index refuses a record that goes.
-        let slot = self.change(&[(id, None)]).ok().flatten()?;
+        let slot = self.change(id, None).ok().flatten()?;
         Some(read(V::read(&slot)))
     }
 
@@ -245,7 +242,7 @@ impl<V: Value, X: RankIndex<V>> RecordStore<V, X> {
                 if done % Self::STEP == 0 {
                     progress(done, all);
                 }
-                let record = Some(V::read(record));
+                let record = V::read(record);
                 if let Err(rejected) = batch.add((number, index), id, None, record) {
                     return Outcome::Keep(Err(rejected));
                 }
@@ -269,37 +266,64 @@ impl<V: Value, X: RankIndex<V>> RecordStore<V, X> {
         self.versions.gauge()
     }
 
-    /// Makes all changes in one publication; answers the slot that the last record had before.
-    fn change(&self, rows: &Changes<V>) -> Result<Option<V::Slot>, Rejected<X::Error>> {
+    /// Puts or removes one record; answers the slot that it had before.
+    fn change(
+        &self,
+        id: u64,
+        row: Option<&Staged<V>>,
+    ) -> Result<Option<V::Slot>, Rejected<X::Error>> {
         let mut names = Vec::new();
         let changed = self.versions.update(|edit, roots| {
+            let old = roots.0.get(&id).copied();
+            let new = row.map(|row| row.enter(edit));
+            if old.is_none() && new.is_none() {
+                return Outcome::Keep(Ok(None));
+            }
+            let mut step = Step::new(id);
+            for (number, declaration) in roots.1.entries(0..usize::MAX) {
+                let index = (*number, Boxed::read(declaration));
+                let (old, new) = (old.as_ref().map(V::read), new.as_ref().map(V::read));
+                if let Err(rejected) = step.add(index, old, new) {
+                    return Outcome::Keep(Err(rejected));
+                }
+            }
+            match new {
+                Some(new) => roots.0.insert(edit, id, new),
+                None => roots.0.remove(edit, &id),
+            };
+            let ranked = step.apply(edit, roots, &self.hashing, &mut names);
+            outcome(ranked, old)
+        })?;
+        names.into_iter().for_each(Name::settle);
+        Ok(changed)
+    }
+
+    /// Puts all rows, sorted by id, in one publication.
+    fn put_rows(&self, rows: &[(u64, Staged<V>)]) -> Result<(), Rejected<X::Error>> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let mut names = Vec::new();
+        self.versions.update(|edit, roots| {
             let mut records = Vec::with_capacity(rows.len());
             let mut batch = Batch::new(&self.hashing);
-            let mut last = None;
             for (id, row) in rows {
-                let old = roots.0.get(id);
-                last = old.copied();
-                let new = row.as_ref().map(|row| row.enter(edit));
+                let (old, new) = (roots.0.get(id), row.enter(edit));
                 for (number, declaration) in roots.1.entries(0..usize::MAX) {
                     let index = (*number, Boxed::read(declaration));
-                    let (old, new) = (old.map(V::read), new.as_ref().map(V::read));
+                    let (old, new) = (old.map(V::read), V::read(&new));
                     if let Err(rejected) = batch.add(index, *id, old, new) {
                         return Outcome::Keep(Err(rejected));
                     }
                 }
-                if new.is_some() || old.is_some() {
-                    records.push((*id, new.map_or(Change::Remove, Change::Put)));
-                }
-            }
-            if records.is_empty() {
-                return Outcome::Keep(Ok(None));
+                records.push((*id, Change::Put(new)));
             }
             let ranked = batch.apply(edit, roots, &mut names);
             roots.0.rebuild(edit, &records);
-            outcome(ranked, last)
+            outcome(ranked, ())
         })?;
         names.into_iter().for_each(Name::settle);
-        Ok(changed)
+        Ok(())
     }
 }
 
@@ -308,11 +332,6 @@ fn outcome<T, E>(ranked: Result<(), Rejected<E>>, answer: T) -> Outcome<Result<T
         Ok(()) => Outcome::Publish(Ok(answer)),
         Err(rejected) => Outcome::Keep(Err(rejected)),
     }
-}
-
-fn commit<V: Value>(rows: impl IntoIterator<Item = (u64, Option<Staged<V>>)>) {
-    let staged = rows.into_iter().filter_map(|(_, row)| row);
-    staged.for_each(Staged::commit);
 }
 
 impl<V: Value, X: RankIndex<V>> Default for RecordStore<V, X> {
@@ -330,111 +349,6 @@ impl<V: Value, X: RankIndex<V>> fmt::Debug for RecordStore<V, X> {
 /// The name of a group in the ranking of all indexes.
 fn qualified(index: u32) -> Vec<u8> {
     index.to_be_bytes().to_vec()
-}
-
-/// What one attempt changes in the ranking.
-struct Batch<'h, V: Value, X: RankIndex<V>> {
-    hashing: &'h RandomState,
-    /// Which of `groups` has a name.
-    known: HashMap<Vec<u8>, usize>,
-    /// Of each group that is touched, its name, its index, and whether that is unique.
-    groups: Vec<(Name<'static>, u32, bool)>,
-    moves: Vec<Move<Bits<V, X>>>,
-}
-
-impl<'h, V: Value, X: RankIndex<V>> Batch<'h, V, X> {
-    fn new(hashing: &'h RandomState) -> Self {
-        Self {
-            hashing,
-            known: HashMap::new(),
-            groups: Vec::new(),
-            moves: Vec::new(),
-        }
-    }
-
-    /// Notes that record `id` changes for an index.
-    fn add(
-        &mut self,
-        (number, index): (u32, &X),
-        id: u64,
-        old: Option<V::Ref<'_>>,
-        new: Option<V::Ref<'_>>,
-    ) -> Result<(), Rejected<X::Error>> {
-        let (mut from, mut to) = (qualified(number), qualified(number));
-        let new = match new {
-            Some(record) => {
-                let score = index.rank_by(record, &mut to);
-                let score = score.map_err(|error| Rejected::Record {
-                    index: number,
-                    id,
-                    error,
-                })?;
-                let bits = score.encode(index.rule());
-                Some(bits.map_err(|refusal| Rejected::Score {
-                    index: number,
-                    refusal,
-                })?)
-            }
-            None => None,
-        };
-        let old = old.and_then(|record| {
-            let score = index.rank_by(record, &mut from).ok()?;
-            score.encode(index.rule()).ok()
-        });
-        let mut note = |group, old, new| {
-            let name = self.group(group, number, index.is_unique());
-            self.moves.push(Move { name, id, old, new });
-        };
-        if from == to || old.is_none() {
-            note(to, old, new);
-        } else {
-            note(from, old, None);
-            if new.is_some() {
-                note(to, None, new);
-            }
-        }
-        Ok(())
-    }
-
-    fn group(&mut self, name: Vec<u8>, index: u32, unique: bool) -> usize {
-        match self.known.entry(name) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(new) => {
-                let name = Name::new(new.key().clone(), self.hashing);
-                self.groups.push((name, index, unique));
-                *new.insert(self.groups.len() - 1)
-            }
-        }
-    }
-
-    /// Changes the ranking; `names` are to be settled once it is published.
-    fn apply(
-        self,
-        edit: &mut Edit,
-        roots: &mut Roots<V, X>,
-        names: &mut Vec<Name<'static>>,
-    ) -> Result<(), Rejected<X::Error>> {
-        let (_, _, places, scores, ties, keys) = roots;
-        let mut draft = Draft {
-            places,
-            scores,
-            ties,
-            names: keys,
-        };
-        names.clear();
-        let mut owners = Vec::with_capacity(self.groups.len());
-        for (name, index, unique) in self.groups {
-            names.push(name);
-            owners.push((index, unique));
-        }
-        let unique = |name: usize| owners[name].1;
-        draft
-            .apply(edit, names, &self.moves, unique)
-            .map_err(|name| Rejected::Score {
-                index: owners[name].0,
-                refusal: Refusal::NotUnique,
-            })
-    }
 }
 
 /// The group of an index that a record belongs to, and the score that it has there.
