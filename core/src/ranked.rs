@@ -126,7 +126,7 @@ impl<S: Score> Ranked<S> {
     /// ```
     pub fn put(&self, group: &[u8], id: u64, score: S, when: When) -> Result<Put, Refusal> {
         let score = score.encode(&self.rule)?;
-        self.change(group, id, |old| {
+        self.change(group, id, Some(score), |old| {
             Ok(when.admits(old, score).then_some(score))
         })
     }
@@ -185,7 +185,7 @@ impl<S: Score> Ranked<S> {
     pub fn increment(&self, group: &[u8], id: u64, delta: S) -> Result<S, Refusal> {
         delta.encode(&self.rule)?;
         let mut sum = delta;
-        self.change(group, id, |old| {
+        self.change(group, id, None, |old| {
             sum = match old {
                 None => delta,
                 Some(old) => {
@@ -312,11 +312,13 @@ impl<S: Score> Ranked<S> {
         &self,
         group: &[u8],
         id: u64,
+        likely: Option<S::Bits>,
         mut decide: impl FnMut(Option<S::Bits>) -> Result<Option<S::Bits>, Refusal>,
     ) -> Result<Put, Refusal> {
         let mut name = self.name(group);
         let put = self.versions.update(|edit, roots| {
-            match draft(roots).put(edit, (&mut name, id), self.unique, &mut decide) {
+            let member = (&mut name, id);
+            match draft(roots).put(edit, member, likely, self.unique, &mut decide) {
                 Ok(Put::Unchanged) => Outcome::Keep(Ok(Put::Unchanged)),
                 Ok(put) => Outcome::Publish(Ok(put)),
                 Err(refusal) => Outcome::Keep(Err(refusal)),

@@ -110,9 +110,8 @@ impl<V: Value, X: RankIndex<V>> Step<V, X> {
             }
             if let Some(Place { group, score }) = moved.new {
                 let mut name = Name::new(group, hashing);
-                let put = draft.put(edit, (&mut name, self.id), moved.unique, |_| {
-                    Ok(Some(score))
-                });
+                let member = (&mut name, self.id);
+                let put = draft.put(edit, member, Some(score), moved.unique, |_| Ok(Some(score)));
                 put.map_err(|refusal| Rejected::Score {
                     index: moved.index,
                     refusal,
