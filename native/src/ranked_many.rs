@@ -34,7 +34,7 @@ impl Row for Member {
     }
 
     fn read(handle: &Handle<RankedSet>, row: Term<'_>) -> Option<Result<Self, Refusal>> {
-        let (id, score) = row.decode::<(Term, Term)>().ok()?;
+        let [id, score] = term::elements(row)?;
         let rule = handle.rule();
         let read = || {
             let key = rule.key(id)?;
@@ -203,8 +203,8 @@ fn pop<'a>(
             let taken = either!(Store, store, set => {
                 match count.min(set.view().group(&group).len()) {
                     large if large > most => None,
-                    // Between the look and the pop there may come more: not more than were looked for.
-                    _ => Some(take(env, rule, set, &group, count.min(most), order)),
+                    // Between the look and the pop there may come a few more.
+                    _ => Some(take(env, rule, set, &group, count, order)),
                 }
             });
             timeslice.end(env);

@@ -71,13 +71,12 @@ impl Query {
     /// Of `{group, ties, order}`.
     #[inline]
     pub(crate) fn decode(query: Term<'_>) -> Result<Self, Refusal> {
-        let (group, ties, order) = query
-            .decode::<(Term, Ties, Order)>()
-            .map_err(Refusal::Native)?;
+        let [group, ties, order] =
+            term::elements(query).ok_or(Refusal::Native(rustler::Error::BadArg))?;
         Ok(Self {
             group: group::encode(group)?,
-            ties: ties.into(),
-            order: order.into(),
+            ties: ties.decode::<Ties>().map_err(Refusal::Native)?.into(),
+            order: order.decode::<Order>().map_err(Refusal::Native)?.into(),
         })
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use echo_data_core::{Kind, Measure, Number};
 use rustler::types::atom;
-use rustler::{Atom, Encoder, Env, Term};
+use rustler::{Encoder, Env, Term};
 
 use crate::refusal::Refusal;
 use crate::{atoms, term};
@@ -44,8 +44,8 @@ pub(crate) fn decode_bound<const N: usize>(
     if atom::nil() == bound {
         return Ok(Bound::Unbounded);
     }
-    match bound.decode::<(Atom, Term)>() {
-        Ok((tag, score)) if tag == atoms::exclusive() => {
+    match term::elements(bound) {
+        Some([tag, score]) if atoms::exclusive() == tag => {
             decode(rule, score, argument).map(Bound::Excluded)
         }
         _ => decode(rule, bound, argument).map(Bound::Included),
@@ -88,8 +88,8 @@ fn fields<const N: usize>(rule: &impl AsRef<[Measure]>, score: Term<'_>) -> Opti
     match rule.as_ref() {
         &[measure] => fields[0] = field(measure, score)?,
         measures => {
-            let (first, second) = score.decode::<(Term, Term)>().ok()?;
-            for (at, number) in [first, second].into_iter().enumerate() {
+            let numbers: [Term; 2] = term::elements(score)?;
+            for (at, number) in numbers.into_iter().enumerate() {
                 fields[at] = field(measures[at], number)?;
             }
         }

@@ -19,6 +19,7 @@ mod write;
 
 pub(crate) use batch::Change;
 pub(crate) use cursor::Entries;
+pub(crate) use read::Approach;
 
 use crate::publish::{Block, Frame, Roots, Subtree};
 use crate::value::Slot;

@@ -1,8 +1,10 @@
 //! Reading: lookups, ranks and positions, each one descent.
 #![allow(unsafe_code)] // steps from a protected node to its children
 
+use std::marker::PhantomData;
 use std::ops::{Bound, Range, RangeBounds};
 
+use crate::publish::Block;
 use crate::value::Slot;
 
 use super::node::{Inner, Leaf};
@@ -75,6 +77,16 @@ impl<K: Key, S: Slot> Root<K, S> {
             *leaf = Some(top.leaf(node));
         }
         leaves
+    }
+
+    /// Begins a descent to the leaf of `key` that only asks for its memory.
+    #[inline]
+    pub(crate) fn approach(&self, key: K) -> Approach<'_, K, S> {
+        Approach {
+            at: self.top.map(|top| (top.node, top.height)),
+            key,
+            root: PhantomData,
+        }
     }
 
     /// Goes down to the leaf that `choose` leads to and answers `finish` of it and the position of its
@@ -169,5 +181,30 @@ impl<K: Key, S: Slot> Root<K, S> {
     pub(crate) fn last(&self) -> Option<(&K, &S)> {
         let leaf = self.tail()?;
         Some((leaf.keys().last()?, leaf.slots().last()?))
+    }
+}
+
+/// A descent that only asks for memory. Before a change of several indexes, descents that go on by turns
+/// wait for their nodes together and not one after the other.
+pub(crate) struct Approach<'a, K, S> {
+    /// The node that was asked for last, and its height.
+    at: Option<(Block, u32)>,
+    key: K,
+    root: PhantomData<&'a Root<K, S>>,
+}
+
+impl<K: Key, S: Slot> Approach<'_, K, S> {
+    /// Goes one level down; answers whether there was one.
+    #[inline]
+    pub(crate) fn step(&mut self) -> bool {
+        let Some((node, height @ 1..)) = self.at else {
+            return false;
+        };
+        // SAFETY: as in `leaf_of`; the root is borrowed.
+        let inner = unsafe { Inner::<K>::new(node) };
+        let below = inner.children()[inner.child_of(&self.key)];
+        Root::<K, S>::prefetch(below, height - 1);
+        self.at = Some((below, height - 1));
+        true
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::index::Change;
+use crate::index::{Approach, Change};
 use crate::publish::Edit;
 use crate::value::Inline;
 
@@ -89,6 +89,7 @@ impl<B: Bits> Draft<'_, B> {
             return Err(Refusal::NotUnique);
         }
         let group = group.unwrap_or_else(|| self.add_group(edit, name));
+        self.approach(group, id, [Some(score), old]);
         if let Some(score) = old {
             self.places.remove(edit, &Place::new(group, score, id));
             self.untie(edit, Tie::new(group, score));
@@ -105,6 +106,21 @@ impl<B: Bits> Draft<'_, B> {
         } else {
             Put::Added
         })
+    }
+
+    /// Asks for the memory in which these scores of `id` are, or will be, told. Without it an insertion among
+    /// a million members takes a sixth longer.
+    fn approach(&self, group: GroupId, id: u64, scores: [Option<B>; 2]) {
+        let [mut new, mut old] = scores.map(|score| {
+            let score = score?;
+            let place = self.places.approach(Place::new(group, score, id));
+            Some((place, self.ties.approach(Tie::new(group, score))))
+        });
+        let step = |to: &mut Option<(Approach<_, _>, Approach<_, _>)>| {
+            to.as_mut()
+                .is_some_and(|(place, tie)| place.step() | tie.step())
+        };
+        while step(&mut new) | step(&mut old) {}
     }
 
     /// Takes `id` out of its group, and the group out of the ranking when it was the last. O(log n).

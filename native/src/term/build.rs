@@ -1,9 +1,9 @@
-//! Terms from their parts, without the intermediate vectors of the safe builders.
+//! Terms from their parts, and parts of terms, without the intermediate vectors of the safe builders.
 #![allow(unsafe_code)] // calls the VM's term constructors
 
 use rustler::sys::{
-    enif_make_list_cell, enif_make_list_from_array, enif_make_map_from_arrays, enif_make_map_put,
-    enif_make_new_map, enif_make_tuple_from_array, ErlNifTerm,
+    enif_get_tuple, enif_make_list_cell, enif_make_list_from_array, enif_make_map_from_arrays,
+    enif_make_map_put, enif_make_new_map, enif_make_tuple_from_array, ErlNifTerm,
 };
 use rustler::{Env, Term};
 
@@ -43,6 +43,20 @@ pub(crate) fn triple<'a>(
     let elements = [first.as_c_arg(), second.as_c_arg(), third.as_c_arg()];
     // SAFETY: all terms are of `env`.
     unsafe { Term::new(env, tuple(env, &elements)) }
+}
+
+/// The elements of a tuple, if it has so many.
+#[inline]
+pub(crate) fn elements<const N: usize>(tuple: Term<'_>) -> Option<[Term<'_>; N]> {
+    let env = tuple.get_env();
+    let (mut arity, mut elements) = (0, std::ptr::null());
+    // SAFETY: the VM answers 0 for what is no tuple; else it writes how many elements there are, and where,
+    // and they stay there for the whole call.
+    unsafe {
+        let found = enif_get_tuple(env.as_c_arg(), tuple.as_c_arg(), &mut arity, &mut elements);
+        (found != 0 && arity as usize == N)
+            .then(|| std::array::from_fn(|at| Term::new(env, *elements.add(at))))
+    }
 }
 
 /// `[head | tail]`.

@@ -29,7 +29,7 @@ mod encode;
 mod part;
 mod shared;
 
-pub(crate) use build::{cell, pair, triple, word};
+pub(crate) use build::{cell, elements, pair, triple, word};
 pub(crate) use decode::decode;
 pub(crate) use encode::{close_tuple, encode, encode_bytes};
 pub(crate) use part::{Pairs, Part};
