@@ -303,10 +303,20 @@ pub(crate) fn or_of_other_kind<T>(
     other: impl FnOnce() -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
     match outcome {
-        Err(Refusal::OtherKind(wanted, is)) => match other() {
-            Err(Refusal::OtherKind(..)) => Err(Refusal::OtherKind(wanted, is)),
-            outcome => outcome,
-        },
+        Err(Refusal::OtherKind(wanted, is)) => of_other_kind(wanted, is, other),
+        outcome => outcome,
+    }
+}
+
+/// Apart, so that the first kind does not pay for the second with a larger frame.
+#[inline(never)]
+fn of_other_kind<T>(
+    wanted: &'static str,
+    is: &'static str,
+    other: impl FnOnce() -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    match other() {
+        Err(Refusal::OtherKind(..)) => Err(Refusal::OtherKind(wanted, is)),
         outcome => outcome,
     }
 }
