@@ -230,7 +230,8 @@ impl<K: Kind> Live<K> {
     /// hear of it before `down` runs.
     #[inline]
     fn open(&self, env: Env<'_>, purpose: Use) -> Result<Open<'_, K::Store>, Refusal> {
-        let owned = self.is_owned_by_caller(env);
+        // Everybody may use a public store, so who calls is not asked.
+        let owned = self.access != Access::Public && self.is_owned_by_caller(env);
         self.admit(purpose, owned)?;
         // Whoever calls is alive.
         match owned || env.is_process_alive(self.owner) {
@@ -269,14 +270,15 @@ pub(crate) fn with<K: Kind, T>(
     store: Term<'_>,
     operation: impl FnOnce(Found<'_, K>) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
+    // Asked first, since it is answered as soon as the type of the term is.
+    if let Some(handle) = resource::find(store) {
+        return operation(handle);
+    }
     let named = match store.get_type() {
         TermType::Atom => true,
         TermType::Pid => store.decode::<LocalPid>().is_ok(),
         TermType::Ref => {
-            return match resource::find(store) {
-                Some(handle) => operation(handle),
-                None => Err(registry::what(store).map_or(Refusal::Closed, other_kind::<K>)),
-            }
+            return Err(registry::what(store).map_or(Refusal::Closed, other_kind::<K>));
         }
         _ => false,
     };

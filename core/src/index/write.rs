@@ -68,6 +68,7 @@ impl<K: Key, S: Slot> Root<K, S> {
     }
 
     /// Writes into the next free slot of the rightmost leaf, if it has one and nobody else claimed it.
+    #[inline]
     fn append_in_place(&mut self, edit: &mut Edit, key: K, slot: S) -> bool {
         let Some(top) = &mut self.top else {
             return false;

@@ -240,6 +240,7 @@ impl Block {
     ///
     /// The winner owns the slot until the leaf is freed: whether its version is published or not,
     /// nobody else can claim the slot again.
+    #[inline]
     pub(crate) fn claim(self, slot: usize) -> bool {
         let slot = slot as u16;
         // Relaxed: the counter only chooses an owner. The slot's contents are ordered by the

@@ -93,11 +93,12 @@ impl Edit {
     }
 
     /// Tries to own slot `slot` of a tail leaf, whose published length is `slot`.
+    #[inline]
     pub(crate) fn claim(&mut self, leaf: Block, slot: usize) -> bool {
         // An earlier attempt of this change may own the slot already; a published leaf cannot have been
         // freed and made again in between, because the attempts share one epoch guard. A leaf of this
         // attempt can, so what is claimed there is not remembered.
-        let owned = self.claims.contains(&(leaf, slot)) || {
+        let owned = (!self.claims.is_empty() && self.claims.contains(&(leaf, slot))) || {
             let won = leaf.claim(slot);
             if won && leaf.birth() != self.birth {
                 self.claims.push((leaf, slot));
