@@ -93,4 +93,5 @@ soak: ## the long runs of the core's concurrent and random tests
 	@scripts/setup cargo cc
 	ECHO_SOAK=1 cargo test -p echo_data_core --release --test stress --test memory --test model \
 		--test edge_stress --test edge_memory --test edge_model \
-		--test buckets_stress --test buckets_memory --test buckets_model
+		--test buckets_stress --test buckets_memory --test buckets_model \
+		--test ranked_stress --test ranked_memory --test ranked_model --test ranked_each --test recorded
