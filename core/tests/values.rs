@@ -357,6 +357,25 @@ fn a_snapshot_keeps_its_values_and_no_others() {
 }
 
 #[test]
+fn a_snapshot_keeps_nothing_that_was_appended_after_it() {
+    let live = Live::default();
+    let append = |store: &OrderedStore<_>, keys: std::ops::Range<u64>| {
+        for key in keys {
+            store.put(key, Boxed(live.value(key)));
+        }
+    };
+    let store = OrderedStore::new();
+    append(&store, 0..2);
+    let hold = store.hold();
+    append(&store, 2..4);
+    store.clear();
+    eventually("only the held values live", || live.count() == 2);
+    assert_eq!(store.at(&hold).expect("a hold of this store").len(), 2);
+    drop(hold);
+    eventually("they are dropped with the hold", || live.count() == 0);
+}
+
+#[test]
 fn a_view_keeps_its_values() {
     let live = Live::default();
     let store = OrderedStore::from_iter((0..50).map(|key| (key, Boxed(live.value(key)))));

@@ -255,12 +255,19 @@ impl<R: Roots> Published<R> {
 
     /// Registers a snapshot of the current version, which stays readable through [`Published::at`]
     /// until the hold is dropped or the store is.
+    ///
+    /// The version does not grow any more, so that what comes later is born later and not retained.
     pub(crate) fn hold(&self) -> Hold<R> {
         let pinned = self.pin();
         let place = self.shared.registry.register(pinned.version.number);
+        let grown = if R::GROWS {
+            pinned.version.growth.seal()
+        } else {
+            pinned.grown
+        };
         Hold {
             // SAFETY: the version is registered, and the hold is read only through `at`.
-            roots: unsafe { pinned.version.roots(pinned.grown) },
+            roots: unsafe { pinned.version.roots(grown) },
             place,
             shared: Arc::clone(&self.shared),
         }
