@@ -203,7 +203,10 @@ fn scan(criterion: &mut Criterion) {
                 });
             }
         }
-        let plain = OrderedStore::from_iter(members.iter().map(|&(id, score)| (score as u64, id)));
+        let plain = OrderedStore::new();
+        for &(id, score) in &members {
+            plain.put(score as u64, id);
+        }
         let mut turn = probes.iter().cycle();
         group.bench_function(
             BenchmarkId::new("an ordered store's, without ranks", size),

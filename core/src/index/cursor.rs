@@ -55,6 +55,10 @@ impl<'g, K: Key, S: Slot> Run<'g, K, S> {
     fn len(&self) -> usize {
         self.range.len()
     }
+
+    fn rest(&self) -> &'g [K] {
+        &self.keys[self.range.clone()]
+    }
 }
 
 /// One end of a walk: the entries at hand, and the way to the next leaf.
@@ -137,6 +141,25 @@ impl<K: Key, S: Slot> Root<K, S> {
 }
 
 impl<'g, K: Key, S: Slot> Entries<'g, K, S> {
+    /// The keys that come next from the front and stand in one leaf; none only at the end.
+    #[inline]
+    pub(crate) fn at_hand(&mut self) -> &'g [K] {
+        if self.front.run.len() == 0 && !self.refill_front() {
+            return self.back.run.rest();
+        }
+        self.front.run.rest()
+    }
+
+    /// The keys that come next from the back, the nearest last, and stand in one leaf; none only at the
+    /// end.
+    #[inline]
+    pub(crate) fn at_hand_back(&mut self) -> &'g [K] {
+        if self.back.run.len() == 0 && !self.refill_back() {
+            return self.front.run.rest();
+        }
+        self.back.run.rest()
+    }
+
     /// Takes the next leaf from the front. False when there is none.
     #[inline(never)]
     fn refill_front(&mut self) -> bool {

@@ -69,6 +69,14 @@ pub struct Board<'v, S: Score> {
     rule: &'v S::Rule,
 }
 
+impl<S: Score> Clone for Board<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Score> Copy for Board<'_, S> {}
+
 impl<'v, S: Score> Board<'v, S> {
     /// O(log groups).
     #[inline]
@@ -396,12 +404,24 @@ impl<'v, S: Score> Board<'v, S> {
     }
 
     fn walk(&self, positions: Range<usize>, ties: Ties, order: Order) -> Standings<'v, S> {
-        Standings::new(self, positions, ties, order)
+        Standings::new(*self, positions, ties, order)
     }
 
-    /// What a walk over the members at `positions` begins with.
-    pub(super) fn roots(&self) -> (Ranking<'v, S::Bits>, &'v S::Rule) {
-        (self.roots, self.rule)
+    /// The index that a walk goes along.
+    pub(super) fn places(&self) -> &'v Places<S::Bits> {
+        self.roots.places
+    }
+
+    #[inline]
+    pub(super) fn decode(&self, score: S::Bits) -> S {
+        S::decode(score, self.rule)
+    }
+
+    /// The last place of the tie that has `score`, which somebody has.
+    #[inline(never)]
+    pub(super) fn last_place(&self, score: S::Bits, order: Order) -> usize {
+        let rank = |group| self.rank_of(group, score, None, Ties::Max, order);
+        self.group.map_or(0, rank)
     }
 
     /// How many members come before `positions`, in `order`.

@@ -7,7 +7,7 @@ use crate::value::Inline;
 
 use super::bits::Bits;
 use super::board::{Board, Ties};
-use super::key::{Place, Tie};
+use super::key::Place;
 use super::score::{Order, Score};
 
 /// A member and where it stands.
@@ -23,9 +23,8 @@ pub struct Standing<S> {
 
 /// Members in the order of their places, with their ranks.
 pub struct Standings<'v, S: Score> {
+    board: Board<'v, S>,
     places: Entries<'v, Place<S::Bits>, Inline<()>>,
-    /// For [`Ties::Max`], how many members the ties have that are yet to come.
-    sizes: Option<Entries<'v, Tie<S::Bits>, Inline<u64>>>,
     /// The score of the tie at hand, and its rank unless ranks are ordinal.
     score: S::Bits,
     rank: usize,
@@ -33,18 +32,16 @@ pub struct Standings<'v, S: Score> {
     next: usize,
     ties: Ties,
     order: Order,
-    rule: &'v S::Rule,
 }
 
 impl<'v, S: Score> Standings<'v, S> {
     /// The rows at `positions`, which are all of the board's group. O(log n).
     pub(super) fn new(
-        board: &Board<'v, S>,
+        board: Board<'v, S>,
         positions: Range<usize>,
         ties: Ties,
         order: Order,
     ) -> Self {
-        let (roots, rule) = board.roots();
         let next = match positions.is_empty() {
             true => 0,
             false => board.before(&positions, order),
@@ -53,32 +50,20 @@ impl<'v, S: Score> Standings<'v, S> {
             Order::Ascending => positions.start,
             Order::Descending => positions.end.saturating_sub(1),
         };
-        let (mut tied, mut rank) = (S::Bits::LOWEST, 0);
-        let mut sizes = None;
-        let first = roots.places.select(first).map(|(place, _)| *place);
-        if let Some(place) = first.filter(|_| !positions.is_empty()) {
+        let tied = ties != Ties::Ordinal && !positions.is_empty();
+        let place = tied.then(|| board.places().select(first)).flatten();
+        let (score, rank) = place.map_or((S::Bits::LOWEST, 0), |(place, _)| {
             let (group, score) = (place.group(), place.score());
-            if ties != Ties::Ordinal {
-                (tied, rank) = (score, board.rank_of(group, score, None, ties, order));
-            }
-            if ties == Ties::Max {
-                let at = roots.ties.rank(&Tie::new(group, score));
-                let rest = match order {
-                    Order::Ascending => at + 1..usize::MAX,
-                    Order::Descending => 0..at,
-                };
-                sizes = Some(roots.ties.entries(rest));
-            }
-        }
+            (score, board.rank_of(group, score, None, ties, order))
+        });
         Self {
-            places: roots.places.entries(positions),
-            sizes,
-            score: tied,
+            places: board.places().entries(positions),
+            board,
+            score,
             rank,
             next,
             ties,
             order,
-            rule,
         }
     }
 
@@ -98,21 +83,26 @@ impl<'v, S: Score> Standings<'v, S> {
             self.score = score;
             self.rank = match self.ties {
                 Ties::Dense => self.rank + 1,
-                Ties::Max => at + self.next_size() - 1,
+                Ties::Max => self.last_of_tie(score, at),
                 Ties::Competition | Ties::Ordinal => at,
             };
         }
         self.rank
     }
 
-    /// The size of the tie that follows.
-    fn next_size(&mut self) -> usize {
-        let next = match (&mut self.sizes, self.order) {
-            (None, _) => None,
-            (Some(sizes), Order::Ascending) => sizes.next(),
-            (Some(sizes), Order::Descending) => sizes.next_back(),
+    /// The last place of the tie whose first row stands at `at` and was given just now. A short tie ends
+    /// in the leaf at hand; for another it takes a descent, which as many rows pay for.
+    #[inline]
+    fn last_of_tie(&mut self, score: S::Bits, at: usize) -> usize {
+        let differs = |place: &Place<S::Bits>| place.score() != score;
+        let others = match self.order {
+            Order::Ascending => self.places.at_hand().iter().position(differs),
+            Order::Descending => self.places.at_hand_back().iter().rev().position(differs),
         };
-        next.map_or(1, |(_, slot)| slot.0 as usize)
+        match others {
+            Some(others) => at + others,
+            None => self.board.last_place(score, self.order),
+        }
     }
 }
 
@@ -131,7 +121,7 @@ impl<S: Score> Iterator for Standings<'_, S> {
         Some(Standing {
             rank: self.rank(score, at),
             id,
-            score: S::decode(score, self.rule),
+            score: self.board.decode(score),
         })
     }
 
