@@ -28,6 +28,7 @@ mod closable;
 mod edge;
 mod index;
 mod ordered;
+mod prefetch;
 mod publish;
 mod ranked;
 mod ranking;

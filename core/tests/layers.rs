@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const BELOW_STORES: &[&str] = &["id", "index", "publish", "ranking", "table", "value"];
 
 /// Each module of the core and the ones that it may name: those below it.
-const LAYERS: [(&str, &[&str]); 14] = [
+const LAYERS: [(&str, &[&str]); 15] = [
     ("ordered", BELOW_STORES),
     ("edge", BELOW_STORES),
     ("buckets", BELOW_STORES),
@@ -17,12 +17,13 @@ const LAYERS: [(&str, &[&str]); 14] = [
     ("ranked", BELOW_STORES),
     ("recorded", BELOW_STORES),
     ("ranking", &["index", "publish", "value"]),
-    ("index", &["publish", "value"]),
+    ("index", &["prefetch", "publish", "value"]),
     ("value", &["publish"]),
     ("closable", &["publish", "sync"]),
-    ("publish", &["sync"]),
+    ("publish", &["prefetch", "sync"]),
     ("keyspace", &["id"]),
     ("id", &["sync"]),
+    ("prefetch", &[]),
     ("sync", &[]),
 ];
 

@@ -21,7 +21,7 @@ pub(crate) use batch::Change;
 pub(crate) use cursor::Entries;
 pub(crate) use read::Approach;
 
-use crate::publish::{Block, Frame, Roots, Subtree};
+use crate::publish::{Block, Frame, Roots, Subtree, INDEXES};
 use crate::value::Slot;
 
 use node::{Inner, Leaf};
@@ -179,6 +179,12 @@ macro_rules! roots_of_tuples {
 
             fn last_payloads(&self, entries: usize, mut visit: impl FnMut(Block)) {
                 $(self.$at.last_payloads(entries, &mut visit);)+
+            }
+
+            #[inline]
+            fn tops(&self) -> [Option<*mut u8>; INDEXES] {
+                let all = [$(self.$at.top.map(|top| top.node.address().cast_mut())),+];
+                std::array::from_fn(|at| all.get(at).copied().flatten())
             }
 
             fn subtrees(&self) -> Vec<Subtree> {

@@ -13,6 +13,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::ptr;
 
+use crate::prefetch;
 use crate::publish::{Block, Edit, Kind, HEADER};
 
 /// Entries of a full leaf: with its header, one of eight-byte keys and values is 1024 bytes, and with
@@ -113,14 +114,14 @@ impl<'g, K: Copy + Ord, S: Copy> Leaf<'g, K, S> {
     /// copied.
     #[inline]
     pub(crate) fn prefetch(block: Block) {
-        prefetch_lines(block, Self::bytes(LEAF));
+        prefetch_start(block, Self::bytes(LEAF));
     }
 
     /// The slot at `at`, whose line is asked for but not waited for.
     #[inline]
     pub(crate) fn prefetched_slot(&self, at: usize) -> &'g S {
         let slot = &self.slots()[at];
-        prefetch_line(std::ptr::from_ref(slot).cast());
+        prefetch::line(ptr::from_ref(slot).cast());
         slot
     }
 
@@ -139,7 +140,7 @@ impl<'g, K: Copy + Ord, S: Copy> Leaf<'g, K, S> {
     /// Asks for the lines that a search of a full leaf would read.
     #[inline]
     pub(crate) fn prefetch_keys(block: Block) {
-        prefetch_lines(block, Self::KEYS + LEAF * size_of::<K>());
+        prefetch_start(block, Self::KEYS + LEAF * size_of::<K>());
     }
 
     /// Writes the entry after the published ones.
@@ -333,7 +334,7 @@ impl<'g, K: Copy + Ord> Inner<'g, K> {
     /// Asks for the lines that a search of a full node would read.
     #[inline]
     pub(crate) fn prefetch(block: Block) {
-        prefetch_lines(block, Self::bytes(INNER));
+        prefetch_start(block, Self::bytes(INNER));
     }
 
     /// A new node over `children`, which are in key order.
@@ -435,24 +436,9 @@ fn bound<K>(keys: &[K], before: impl Fn(&K) -> bool) -> usize {
     select_unpredictable(before(last), base + 1, base)
 }
 
-/// Asks the memory for the block's first `bytes`, a line at a time. The block may be shorter: its width
-/// is not known before its first line is here, and a prefetch beyond it is harmless.
+/// Asks for the block's first `bytes`. The block may be shorter: its width is not known before its first
+/// line is here.
 #[inline]
-fn prefetch_lines(block: Block, bytes: usize) {
-    for offset in (0..bytes).step_by(64) {
-        prefetch_line(block.address().wrapping_add(offset));
-    }
-}
-
-/// Asks the memory for one line. On processors for which the compiler has no stable hint, nothing.
-#[inline]
-fn prefetch_line(address: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
-        // SAFETY: a prefetch is a hint: it accesses nothing and never faults.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
+fn prefetch_start(block: Block, bytes: usize) {
+    prefetch::lines(block.address(), bytes);
 }

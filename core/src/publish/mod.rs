@@ -7,6 +7,7 @@
 //! wins.
 #![allow(unsafe_code)] // dereferences the version pointer under an epoch guard
 
+mod ahead;
 mod block;
 mod edit;
 mod growth;
@@ -18,6 +19,7 @@ mod tally;
 mod turns;
 mod version;
 
+pub(crate) use ahead::INDEXES;
 pub(crate) use block::{Block, Kind, HEADER};
 pub(crate) use edit::Edit;
 pub(crate) use pool::ALIGN;
@@ -32,6 +34,7 @@ use std::ptr;
 
 use crate::sync::{epoch, Arc, AtomicPtr, Ordering, Race};
 
+use ahead::Ahead;
 use edit::Blocks;
 use growth::{Grown, Growth};
 use reclaim::{dispose_later, Garbage, Shared};
@@ -64,6 +67,7 @@ pub(crate) enum Outcome<T> {
 /// The current version of a store, and its past for as long as somebody needs it.
 pub(crate) struct Published<R: Roots> {
     current: AtomicPtr<Version<R>>,
+    ahead: Ahead,
     turns: Turns,
     shared: Arc<Shared>,
 }
@@ -88,6 +92,7 @@ impl<R: Roots> Published<R> {
         };
         Self {
             current: AtomicPtr::new(first.into_raw(&[])),
+            ahead: Ahead::new(),
             turns: Turns::new(),
             shared: Arc::new(Shared::new()),
         }
@@ -100,6 +105,10 @@ impl<R: Roots> Published<R> {
         // Acquire: pairs with the exchange in `try_publish`; the version's nodes, and the tail slots
         // that its length covers, are seen as they were when it was published.
         let current = self.current.load(Ordering::Acquire);
+        // An index alone mostly grows in place, which leaves its top where it is.
+        if !R::GROWS {
+            self.ahead.ask();
+        }
         // SAFETY: loaded under the guard, and retired only after being replaced.
         let version = unsafe { &*current };
         version.race.read(0..0);
@@ -197,6 +206,9 @@ impl<R: Roots> Published<R> {
             // SAFETY: never shared.
             unsafe { Version::free(next) };
             return false;
+        }
+        if !R::GROWS {
+            self.ahead.tell(roots.tops());
         }
         let cut = edit.take_cut();
         edit.commit();

@@ -5,6 +5,7 @@ use std::ptr::{self, NonNull};
 
 use crate::sync::Race;
 
+use super::ahead::INDEXES;
 use super::block::Block;
 use super::growth::{Grown, Growth};
 use super::pool;
@@ -31,6 +32,9 @@ pub(crate) unsafe trait Roots: Send + Sync + Sized + 'static {
 
     /// Visits the payloads of the last `entries` entries, which are in the rightmost leaf.
     fn last_payloads(&self, entries: usize, visit: impl FnMut(Block));
+
+    /// Where the top nodes of the first indexes are, of those that have entries.
+    fn tops(&self) -> [Option<*mut u8>; INDEXES];
 
     /// Everything below the roots, to be retired when a store closes.
     fn subtrees(&self) -> Vec<super::reclaim::Subtree>;
