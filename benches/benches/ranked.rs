@@ -4,7 +4,10 @@
 use std::hint::black_box;
 use std::ops::Bound;
 
-use criterion::{criterion_group, criterion_main, BatchSize, BenchmarkId, Criterion, Throughput};
+use criterion::measurement::WallTime;
+use criterion::{
+    criterion_group, criterion_main, BatchSize, BenchmarkGroup, BenchmarkId, Criterion, Throughput,
+};
 use echo_data_benches::{probes, random_keys};
 use echo_data_core::{Board, Order, OrderedStore, Ranked, Ties, When};
 use indexset::BTreeSet;
@@ -16,6 +19,13 @@ const SIZES: [usize; 2] = [10_000, 1_000_000];
 const PROBES: usize = 1 << 16;
 const GROUP: &[u8] = b"";
 const ROWS: usize = 1000;
+
+const TIES: [(&str, Ties); 4] = [
+    ("ordinal", Ties::Ordinal),
+    ("competition", Ties::Competition),
+    ("dense", Ties::Dense),
+    ("max", Ties::Max),
+];
 
 /// Members and their scores: both in random order, the scores distinct.
 fn members(size: usize) -> Vec<(u64, i64)> {
@@ -36,67 +46,64 @@ fn floor(members: &[(u64, i64)]) -> BTreeSet<(i64, u64)> {
     members.iter().map(|&(id, score)| (score, id)).collect()
 }
 
-fn probed(members: &[(u64, i64)]) -> Vec<(u64, i64)> {
-    let places: Vec<u64> = (0..members.len() as u64).collect();
-    let probes = probes(&places, PROBES, 3);
-    probes.iter().map(|&at| members[at as usize]).collect()
+/// A set and its floor with the same members, and some of these to ask about.
+struct Subjects {
+    set: Ranked<i64>,
+    floor: BTreeSet<(i64, u64)>,
+    probes: Vec<(u64, i64)>,
+}
+
+impl Subjects {
+    fn of(members: &[(u64, i64)]) -> Self {
+        let places: Vec<u64> = (0..members.len() as u64).collect();
+        let probes = probes(&places, PROBES, 3);
+        Self {
+            set: ranked(members),
+            floor: floor(members),
+            probes: probes.iter().map(|&at| members[at as usize]).collect(),
+        }
+    }
+}
+
+/// Times a question that is asked of one probe after the other.
+fn ask<P, A>(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    (name, size): (&str, usize),
+    probes: impl Iterator<Item = P> + Clone,
+    question: impl Fn(P) -> A,
+) {
+    let mut turn = probes.cycle();
+    group.bench_function(BenchmarkId::new(name, size), |bencher| {
+        bencher.iter(|| turn.next().map(|probe| black_box(question(probe))));
+    });
 }
 
 fn rank(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("rank");
     for size in SIZES {
-        let members = members(size);
-        let probes = probed(&members);
-        let set = ranked(&members);
-        for (name, ties) in [
-            ("ordinal", Ties::Ordinal),
-            ("competition", Ties::Competition),
-            ("dense", Ties::Dense),
-        ] {
-            let mut turn = probes.iter().cycle();
-            group.bench_function(BenchmarkId::new(name, size), |bencher| {
-                bencher.iter(|| {
-                    turn.next().map(|&(id, _)| {
-                        let view = set.view();
-                        black_box(view.group(GROUP).rank(id, ties, Order::Descending))
-                    })
-                });
+        let Subjects { set, floor, probes } = Subjects::of(&members(size));
+        let ids: Vec<u64> = probes.iter().map(|&(id, _)| id).collect();
+        for (name, ties) in &TIES[..3] {
+            ask(&mut group, (name, size), ids.iter(), |&id| {
+                set.view().group(GROUP).rank(id, *ties, Order::Descending)
             });
         }
-        let mut turn = probes.iter().cycle();
-        group.bench_function(BenchmarkId::new("of a score", size), |bencher| {
-            bencher.iter(|| {
-                turn.next().map(|&(_, score)| {
-                    let (view, ties) = (set.view(), Ties::Competition);
-                    let rank = view
-                        .group(GROUP)
-                        .rank_for_score(score, ties, Order::Ascending);
-                    black_box(rank)
-                })
-            });
+        let scores = probes.iter().map(|&(_, score)| score);
+        ask(&mut group, ("of a score", size), scores, |score| {
+            let (view, ties) = (set.view(), Ties::Competition);
+            view.group(GROUP)
+                .rank_for_score(score, ties, Order::Ascending)
         });
-        group.bench_function(BenchmarkId::new("100 a call", size), |bencher| {
-            let ids: Vec<u64> = probes.iter().map(|&(id, _)| id).collect();
-            let mut batches = ids.chunks_exact(100).cycle();
-            bencher.iter(|| {
-                let (view, ids) = (set.view(), batches.next().unwrap_or(&[]));
-                let ranks = view
-                    .group(GROUP)
-                    .ranks(ids, Ties::Ordinal, Order::Ascending);
-                black_box(ranks)
-            });
+        let batches = ids.chunks_exact(100);
+        ask(&mut group, ("100 a call", size), batches, |ids| {
+            let view = set.view();
+            view.group(GROUP)
+                .ranks(ids, Ties::Ordinal, Order::Ascending)
         });
-        let floor = floor(&members);
-        let mut turn = probes.iter().cycle();
-        group.bench_function(
-            BenchmarkId::new("indexset, of a score and id", size),
-            |bencher| {
-                bencher.iter(|| {
-                    turn.next()
-                        .map(|&(id, score)| black_box(floor.rank(&(score, id))))
-                });
-            },
-        );
+        let name = "indexset, of a score and id";
+        ask(&mut group, (name, size), probes.iter(), |&(id, score)| {
+            floor.rank(&(score, id))
+        });
     }
     group.finish();
 }
@@ -104,26 +111,16 @@ fn rank(criterion: &mut Criterion) {
 fn select(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("select");
     for size in SIZES {
-        let members = members(size);
-        let set = ranked(&members);
-        let floor = floor(&members);
+        let Subjects { set, floor, .. } = Subjects::of(&members(size));
         let places: Vec<u64> = (0..size as u64).collect();
         let places = probes(&places, PROBES, 4);
-        let mut turn = places.iter().cycle();
-        group.bench_function(BenchmarkId::new("echo_data", size), |bencher| {
-            bencher.iter(|| {
-                turn.next().map(|&at| {
-                    let view = set.view();
-                    black_box(view.group(GROUP).select(at as usize, Order::Descending))
-                })
-            });
+        ask(&mut group, ("echo_data", size), places.iter(), |&at| {
+            set.view()
+                .group(GROUP)
+                .select(at as usize, Order::Descending)
         });
-        let mut turn = places.iter().cycle();
-        group.bench_function(BenchmarkId::new("indexset", size), |bencher| {
-            bencher.iter(|| {
-                turn.next()
-                    .map(|&at| black_box(floor.get_index(at as usize)))
-            });
+        ask(&mut group, ("indexset", size), places.iter(), |&at| {
+            floor.get_index(at as usize)
         });
     }
     group.finish();
@@ -149,15 +146,12 @@ fn fill(criterion: &mut Criterion) {
 fn update(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("another score for a member");
     for size in SIZES {
-        let members = members(size);
-        let set = ranked(&members);
-        let mut turn = probed(&members).into_iter().cycle();
-        let mut random = random_keys(PROBES, 5).into_iter().cycle();
-        group.bench_function(BenchmarkId::new("echo_data", size), |bencher| {
-            bencher.iter(|| {
-                let next = turn.next().zip(random.next());
-                next.map(|((id, _), score)| set.put(GROUP, id, score as i64, When::ALWAYS))
-            });
+        let Subjects { set, probes, .. } = Subjects::of(&members(size));
+        let ids = probes.iter().map(|&(id, _)| id);
+        let scores = random_keys(PROBES, 5);
+        let updates = ids.zip(scores.iter());
+        ask(&mut group, ("echo_data", size), updates, |(id, &score)| {
+            set.put(GROUP, id, score as i64, When::ALWAYS)
         });
     }
     group.finish();
@@ -182,24 +176,12 @@ fn scan(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(ROWS as u64));
     for size in SIZES {
         let members = members(size);
-        let probes = probed(&members);
-        let set = ranked(&members);
-        for (name, ties) in [
-            ("ordinal", Ties::Ordinal),
-            ("competition", Ties::Competition),
-            ("dense", Ties::Dense),
-            ("max", Ties::Max),
-        ] {
+        let Subjects { set, floor, probes } = Subjects::of(&members);
+        for (name, ties) in TIES {
             for order in [Order::Ascending, Order::Descending] {
-                let mut turn = probes.iter().cycle();
                 let name = format!("{name}, {order:?}").to_lowercase();
-                group.bench_function(BenchmarkId::new(name, size), |bencher| {
-                    bencher.iter(|| {
-                        turn.next().map(|&(_, score)| {
-                            let view = set.view();
-                            black_box(scanned(&view.group(GROUP), score, ties, order))
-                        })
-                    });
+                ask(&mut group, (&name, size), probes.iter(), |&(_, score)| {
+                    scanned(&set.view().group(GROUP), score, ties, order)
                 });
             }
         }
@@ -207,32 +189,17 @@ fn scan(criterion: &mut Criterion) {
         for &(id, score) in &members {
             plain.put(score as u64, id);
         }
-        let mut turn = probes.iter().cycle();
-        group.bench_function(
-            BenchmarkId::new("an ordered store's, without ranks", size),
-            |bencher| {
-                bencher.iter(|| {
-                    turn.next().map(|&(_, score)| {
-                        let view = plain.view();
-                        let rows = view.range(score as u64..).take(ROWS);
-                        black_box(rows.fold(0, |sum, (score, id)| sum ^ score ^ id))
-                    })
-                });
-            },
-        );
-        let floor = floor(&members);
-        let mut turn = probes.iter().cycle();
-        group.bench_function(
-            BenchmarkId::new("indexset, without ranks", size),
-            |bencher| {
-                bencher.iter(|| {
-                    turn.next().map(|&(id, score)| {
-                        let rows = floor.range((score, id)..).take(ROWS);
-                        black_box(rows.fold(0, |sum, (score, id)| sum ^ id ^ *score as u64))
-                    })
-                });
-            },
-        );
+        let name = "an ordered store's, without ranks";
+        ask(&mut group, (name, size), probes.iter(), |&(_, score)| {
+            let view = plain.view();
+            let rows = view.range(score as u64..).take(ROWS);
+            rows.fold(0, |sum, (score, id)| sum ^ score ^ id)
+        });
+        let name = "indexset, without ranks";
+        ask(&mut group, (name, size), probes.iter(), |&(id, score)| {
+            let rows = floor.range((score, id)..).take(ROWS);
+            rows.fold(0, |sum, (score, id)| sum ^ id ^ *score as u64)
+        });
     }
     group.finish();
 }

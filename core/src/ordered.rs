@@ -70,7 +70,7 @@ impl<V: Value> OrderedStore<V> {
     }
 
     /// Puts `value` under `key` if `admit` says so of the present value. Answers whether it was put.
-    /// `admit` may run more than once, when other writers are first.
+    /// O(log n). `admit` may run more than once, when other writers are first.
     pub fn put_if(
         &self,
         key: u64,

@@ -5,9 +5,9 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::model::{close, config};
+use common::model::{config, Subject};
 use common::numbered::{Numbered, NUMBERS};
-use common::{Live, Tracked};
+use common::Tracked;
 use echo_data_core::id::snowflake;
 use echo_data_core::{Boxed, BucketWidth, Buckets, BucketsView, Held, SlimBlob};
 use proptest::prelude::*;
@@ -73,27 +73,17 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-struct Subject<V: Numbered> {
-    store: Buckets<V>,
-    model: Model,
-    held: Vec<(Held<V>, Model)>,
-    live: Live,
-}
-
 /// The rows of all buckets.
 fn rows(model: &Model) -> impl DoubleEndedIterator<Item = (u64, u64)> + '_ {
     let rows = model.values().flatten();
     rows.map(|(id, number)| (*id, *number))
 }
 
-impl<V: Numbered> Subject<V> {
+impl<V: Numbered> Subject<Buckets<V>, Held<V>, Model> {
     fn new(width: BucketWidth) -> Self {
-        Self {
-            store: Buckets::of_width(width),
-            model: Model::new(),
-            held: Vec::new(),
-            live: Live::default(),
-        }
+        let store = Buckets::of_width(width);
+        let gauge = store.gauge();
+        Self::of(store, gauge)
     }
 
     fn insert(&mut self, id: u64, number: u64) -> bool {
@@ -139,11 +129,11 @@ impl<V: Numbered> Subject<V> {
             }
             Op::Expire(since_epoch) => self.expire(since_epoch),
             Op::Hold => self.held.push((self.store.hold(), self.model.clone())),
-            Op::Release(at) if !self.held.is_empty() => {
-                let (hold, model) = self.held.swap_remove(at % self.held.len());
-                agree(&self.at(&hold), &model, id(0));
+            Op::Release(any) => {
+                if let Some((hold, model)) = self.release(any) {
+                    agree(&self.at(&hold), &model, id(0));
+                }
             }
-            Op::Release(_) => {}
         }
     }
 
@@ -175,7 +165,7 @@ impl<V: Numbered> Subject<V> {
     fn check(&self, probe: u64) {
         agree(&self.store.view(), &self.model, probe);
         // One held moment at each step, and each of them when it ends.
-        if let Some((hold, model)) = self.held.get(probe as usize % self.held.len().max(1)) {
+        if let Some((hold, model)) = self.one_held(probe as usize) {
             agree(&self.at(hold), model, probe);
         }
         let info = self.store.info();
@@ -222,9 +212,7 @@ fn agree<V: Numbered>(view: &BucketsView<'_, V>, model: &Model, probe: u64) {
 
 fn run<V: Numbered>(bits: u32, ops: Vec<(Op, u64)>) {
     let width = BucketWidth::from_bits(bits).expect("few bits");
-    let mut subject = Subject::<V>::new(width);
-    let gauge = subject.store.gauge();
-    let live = subject.live.clone();
+    let mut subject = Subject::<Buckets<V>, _, _>::new(width);
     for (op, probe) in ops {
         subject.apply(op);
         subject.check(probe);
@@ -232,7 +220,7 @@ fn run<V: Numbered>(bits: u32, ops: Vec<(Op, u64)>) {
     for (hold, model) in &subject.held {
         agree(&subject.at(hold), model, id(0));
     }
-    close(subject.store, subject.held, &gauge, &live);
+    subject.close();
 }
 
 fn sequences() -> impl Strategy<Value = (u32, Vec<(Op, u64)>)> {

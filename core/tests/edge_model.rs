@@ -6,9 +6,9 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::model::{close, config};
+use common::model::{config, Subject};
 use common::numbered::{Numbered, NUMBERS};
-use common::{Live, Tracked};
+use common::Tracked;
 use echo_data_core::{Boxed, EdgeStore, EdgeView, HeldEdges, Replaced, SlimBlob};
 use proptest::prelude::*;
 
@@ -113,21 +113,11 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-struct Subject<V: Numbered> {
-    store: EdgeStore<V>,
-    model: Model,
-    held: Vec<(HeldEdges<V>, Model)>,
-    live: Live,
-}
-
-impl<V: Numbered> Subject<V> {
+impl<V: Numbered> Subject<EdgeStore<V>, HeldEdges<V>, Model> {
     fn new() -> Self {
-        Self {
-            store: EdgeStore::new(),
-            model: Model::default(),
-            held: Vec::new(),
-            live: Live::default(),
-        }
+        let store = EdgeStore::new();
+        let gauge = store.gauge();
+        Self::of(store, gauge)
     }
 
     fn apply(&mut self, op: Op) {
@@ -161,11 +151,11 @@ impl<V: Numbered> Subject<V> {
             Op::DropSubject(subject) => self.drop_subject(subject),
             Op::DropObject(object) => self.drop_object(object),
             Op::Hold => self.held.push((store.hold(), model.clone())),
-            Op::Release(at) if !self.held.is_empty() => {
-                let (hold, model) = self.held.swap_remove(at % self.held.len());
-                agree(&self.at(&hold), &model);
+            Op::Release(any) => {
+                if let Some((hold, model)) = self.release(any) {
+                    agree(&self.at(&hold), &model);
+                }
             }
-            Op::Release(_) => {}
         }
     }
 
@@ -209,7 +199,7 @@ impl<V: Numbered> Subject<V> {
         agree(&self.store.view(), &self.model);
         neighbours_agree(&self.store.view(), &self.model, probe);
         // One held moment at each step, and each of them when it ends.
-        if let Some((hold, model)) = self.held.get(probe.0 as usize % self.held.len().max(1)) {
+        if let Some((hold, model)) = self.one_held(probe.0 as usize) {
             agree(&self.at(hold), model);
             neighbours_agree(&self.at(hold), model, probe);
         }
@@ -272,9 +262,7 @@ fn neighbours_agree<V: Numbered>(view: &EdgeView<'_, V>, model: &Model, probe: (
 }
 
 fn run<V: Numbered>(ops: Vec<(Op, (u64, u64))>) {
-    let mut subject = Subject::<V>::new();
-    let gauge = subject.store.gauge();
-    let live = subject.live.clone();
+    let mut subject = Subject::<EdgeStore<V>, _, _>::new();
     for (op, probe) in ops {
         subject.apply(op);
         subject.check(probe);
@@ -282,8 +270,7 @@ fn run<V: Numbered>(ops: Vec<(Op, (u64, u64))>) {
     for (hold, model) in &subject.held {
         agree(&subject.at(hold), model);
     }
-    let Subject { store, held, .. } = subject;
-    close(store, held, &gauge, &live);
+    subject.close();
 }
 
 fn sequences() -> impl Strategy<Value = Vec<(Op, (u64, u64))>> {

@@ -7,9 +7,9 @@ mod common;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use common::model::{close, config};
+use common::model::{config, Subject};
 use common::numbered::{Numbered, NUMBERS};
-use common::{Live, Tracked};
+use common::Tracked;
 use echo_data_core::{Blob, Boxed, Held, OrderedStore, SlimBlob, View};
 use proptest::prelude::*;
 
@@ -84,21 +84,11 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-struct Subject<V: Numbered> {
-    store: OrderedStore<V>,
-    model: Model,
-    held: Vec<(Held<V>, Model)>,
-    live: Live,
-}
-
-impl<V: Numbered> Subject<V> {
+impl<V: Numbered> Subject<OrderedStore<V>, Held<V>, Model> {
     fn new() -> Self {
-        Self {
-            store: OrderedStore::new(),
-            model: Model::new(),
-            held: Vec::new(),
-            live: Live::default(),
-        }
+        let store = OrderedStore::new();
+        let gauge = store.gauge();
+        Self::of(store, gauge)
     }
 
     fn apply(&mut self, op: Op) {
@@ -140,10 +130,7 @@ impl<V: Numbered> Subject<V> {
             }
             Op::Clear => assert_eq!(store.clear(), std::mem::take(model).len()),
             Op::Hold => self.held.push((store.hold(), model.clone())),
-            Op::Release(at) if !self.held.is_empty() => {
-                self.held.swap_remove(at % self.held.len());
-            }
-            Op::Release(_) => {}
+            Op::Release(any) => drop(self.release(any)),
         }
     }
 
@@ -208,15 +195,12 @@ fn agree<V: Numbered>(view: &View<'_, V>, model: &Model, probe: u64) {
 }
 
 fn run<V: Numbered>(ops: Vec<(Op, u64)>) {
-    let mut subject = Subject::<V>::new();
-    let gauge = subject.store.gauge();
-    let live = subject.live.clone();
+    let mut subject = Subject::<OrderedStore<V>, _, _>::new();
     for (op, probe) in ops {
         subject.apply(op);
         subject.check(probe);
     }
-    let Subject { store, held, .. } = subject;
-    close(store, held, &gauge, &live);
+    subject.close();
 }
 
 fn sequences() -> impl Strategy<Value = Vec<(Op, u64)>> {

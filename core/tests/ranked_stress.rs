@@ -176,6 +176,31 @@ fn increments_add_up() {
     agree(&view, ALL, &mut rng, 1);
 }
 
+fn group_name(group: u64) -> Vec<u8> {
+    format!("group {group}").into_bytes()
+}
+
+/// Makes, empties and drops groups, all of whose members have the group's number as their score.
+fn churn_groups(set: &Ranked<i64>, mut rng: Rng) {
+    for _ in 0..scale(20_000, 1_000_000) {
+        let group = rng.below(20);
+        let name = group_name(group);
+        match rng.below(6) {
+            0 => drop(set.drop_group(&name)),
+            1 => drop(set.pop_min(&name, 2)),
+            2 => {
+                let rows = (0..rng.below(5)).map(|id| (id, group as i64));
+                set.put_all(&name, rows).expect("integers");
+            }
+            3 | 4 => drop(set.delete(&name, rng.below(5))),
+            _ => {
+                let put = set.put(&name, rng.below(5), group as i64, When::ALWAYS);
+                put.expect("an integer");
+            }
+        }
+    }
+}
+
 /// Groups are made, emptied and dropped while others read: a group that is found has the members that it
 /// had at that moment, and never those of another that has its id now.
 #[test]
@@ -184,38 +209,19 @@ fn groups_that_come_and_go_are_never_mistaken() {
     let set = Ranked::<i64>::new();
     let gauge = set.gauge();
     let done = AtomicBool::new(false);
-    let name = |group: u64| format!("group {group}").into_bytes();
-    // All members of a group have its number as their score.
-    let churn = |mut rng: Rng| {
-        for _ in 0..scale(20_000, 1_000_000) {
-            let group = rng.below(20);
-            let bytes = name(group);
-            match rng.below(6) {
-                0 => drop(set.drop_group(&bytes)),
-                1 => drop(set.pop_min(&bytes, 2)),
-                2 => {
-                    let rows = (0..rng.below(5)).map(|id| (id, group as i64));
-                    set.put_all(&bytes, rows).expect("integers");
-                }
-                3 | 4 => drop(set.delete(&bytes, rng.below(5))),
-                _ => {
-                    let put = set.put(&bytes, rng.below(5), group as i64, When::ALWAYS);
-                    put.expect("an integer");
-                }
-            }
-        }
-        done.store(true, Ordering::Release);
-    };
     thread::scope(|scope| {
         for rng in [rng.fork(), rng.fork()] {
-            let churn = &churn;
-            scope.spawn(move || churn(rng));
+            let (set, done) = (&set, &done);
+            scope.spawn(move || {
+                churn_groups(set, rng);
+                done.store(true, Ordering::Release);
+            });
         }
         while !done.load(Ordering::Acquire) {
             let view = set.view();
             let mut members = 0;
             for group in 0..20 {
-                let board = view.group(&name(group));
+                let board = view.group(&group_name(group));
                 let rows = board.standings(Ties::Competition, Ascending);
                 assert_eq!(rows.len(), board.len());
                 for row in rows {

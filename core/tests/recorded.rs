@@ -244,6 +244,23 @@ impl Subject {
         }
     }
 
+    fn add_index(&mut self) {
+        let by = [IN_ROOM, BEST, SINCE][self.rng.below(3) as usize];
+        self.indexes.push(by);
+        let (refused, mut last) = (self.refused(&self.model), 0);
+        let all = self.model.len();
+        let answer = self.store.add_index(by, |done, of| {
+            assert!(of == all && last <= done && done <= of);
+            last = done;
+        });
+        if refused {
+            assert!(answer.is_err());
+            self.indexes.pop();
+        } else {
+            assert_eq!((answer, last), (Ok(self.indexes.len() as u32 - 1), all));
+        }
+    }
+
     fn step(&mut self) {
         let id = |rng: &mut Rng| rng.below(150);
         match self.rng.below(40) {
@@ -267,22 +284,7 @@ impl Subject {
                     assert_eq!(self.store.remove(id), removed.is_some());
                 }
             }
-            36 if self.indexes.len() < 5 => {
-                let by = [IN_ROOM, BEST, SINCE][self.rng.below(3) as usize];
-                self.indexes.push(by);
-                let (refused, mut last) = (self.refused(&self.model), 0);
-                let all = self.model.len();
-                let answer = self.store.add_index(by, |done, of| {
-                    assert!(of == all && last <= done && done <= of);
-                    last = done;
-                });
-                if refused {
-                    assert!(answer.is_err());
-                    self.indexes.pop();
-                } else {
-                    assert_eq!((answer, last), (Ok(self.indexes.len() as u32 - 1), all));
-                }
-            }
+            36 if self.indexes.len() < 5 => self.add_index(),
             37 => {
                 let held = (self.store.hold(), self.model.clone(), self.indexes.len());
                 self.held.push(held);
@@ -358,25 +360,32 @@ fn what_an_index_refuses_changes_nothing() {
         &store.view(),
         &[(1, at(1, 40, 100)), (2, at(1, 40, 200))].into(),
     );
-    assert_eq!(
-        store
-            .view()
-            .candidate(points, &record(float, &live).0)
-            .map(|c| c.is_err()),
-        Some(true)
-    );
-    let stranger = record(at(1, 50, 0), &live);
+    drop(store);
+    settle_all(&gauge, &live);
+}
+
+#[test]
+fn a_record_that_is_not_there_has_a_place_where_it_would_be() {
+    let live = Live::default();
+    let store = Store::new();
+    let points = store.add_index(IN_ROOM, |_, _| {}).expect("no records yet");
+    for (id, row) in [(1, at(1, 40, 100)), (2, at(1, 40, 200))] {
+        assert_eq!(store.put(id, record(row, &live)), Ok(false));
+    }
     let view = store.view();
+    let stranger = record(at(1, 50, 0), &live);
     let candidate = view.candidate(points, &stranger.0).expect("an index");
     let candidate = candidate.expect("integers");
     let rank = candidate
         .group
         .rank_for_score(candidate.score, Ties::Dense, Order::Ascending);
     assert_eq!(rank, Ok(2));
-    drop(view);
-    drop(stranger);
-    drop(store);
-    settle_all(&gauge, &live);
+    let float = Row {
+        points: Number::Float(1.0),
+        ..at(3, 0, 1)
+    };
+    let candidate = view.candidate(points, &record(float, &live).0);
+    assert!(candidate.is_some_and(|candidate| candidate.is_err()));
 }
 
 /// A name that a store has once.

@@ -17,11 +17,11 @@ defmodule EchoData.Bench do
       "#{System.schedulers_online()} schedulers, #{:erlang.system_info(:system_architecture)}"
   end
 
-  @doc "Begins a table."
-  @spec heading(String.t(), String.t()) :: :ok
-  def heading(title, peer) do
+  @doc "Begins a table of what is compared with what."
+  @spec heading(String.t(), String.t(), String.t()) :: :ok
+  def heading(title, peer, ours \\ "EchoData") do
     IO.puts("\n### #{title}\n")
-    IO.puts("| | #{peer} | EchoData | ratio | target |\n|---|---|---|---|---|")
+    IO.puts("| | #{peer} | #{ours} | ratio | target |\n|---|---|---|---|---|")
   end
 
   @doc """

@@ -152,7 +152,8 @@ defmodule EchoData.Bench.Edge do
 
   # The peer is the same store without the writer.
   defp beside_a_writer(%{raw: raw}) do
-    Bench.heading("`to` of an object while a writer links and unlinks", "alone")
+    title = "`to` of an object while a writer links and unlinks"
+    Bench.heading(title, "alone", "beside the writer")
     object = object(10)
     {subject, new} = {subject(1), object(@heavy + 1)}
 

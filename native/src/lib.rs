@@ -1,5 +1,5 @@
-//! EchoData's Rust core, presented to the BEAM: one file per Elixir module, each NIF decodes its arguments,
-//! calls the core and encodes the answer.
+//! EchoData's Rust core, presented to the BEAM: one file for each Elixir module that has native functions, and
+//! what these share. Each NIF decodes its arguments, calls the core and encodes the answer.
 
 mod allocator;
 mod atoms;

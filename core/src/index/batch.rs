@@ -123,18 +123,7 @@ impl Pass<'_> {
             right_edge,
         } = place;
         if height == 0 {
-            // SAFETY: a leaf of a protected version; the counts give its length.
-            let leaf = unsafe { Leaf::new(child.node, child.entries) };
-            let (low, beyond) = (changes[0].0, leaf.keys().last() < Some(&changes[0].0));
-            if right_edge && self.appends && beyond && leaf.len() == LEAF {
-                // A full leaf stays as it is; the new ones follow it.
-                out.push(child);
-                out.append(&mut self.leaves::<K, S>(None, changes, low, true));
-            } else {
-                out.append(&mut self.leaves(Some(leaf), changes, child.low, right_edge));
-                self.edit.retire(child.node);
-            }
-            return;
+            return self.rebuild_leaf(child, right_edge, changes, out);
         }
         // SAFETY: an inner node of a protected version.
         let inner = unsafe { Inner::<K>::new(child.node) };
@@ -164,6 +153,27 @@ impl Pass<'_> {
         mend::<K, S>(self.edit, &mut below, height - 1, exempt);
         out.append(&mut pack_inner(self.edit, below, exempt));
         self.edit.retire(child.node);
+    }
+
+    /// As `rebuild`, of one leaf.
+    fn rebuild_leaf<K: Key, S: Slot>(
+        &mut self,
+        child: Child<K>,
+        right_edge: bool,
+        changes: &[(K, Change<S>)],
+        out: &mut Children<K>,
+    ) {
+        // SAFETY: a leaf of a protected version; the counts give its length.
+        let leaf = unsafe { Leaf::new(child.node, child.entries) };
+        let (low, beyond) = (changes[0].0, leaf.keys().last() < Some(&changes[0].0));
+        if right_edge && self.appends && beyond && leaf.len() == LEAF {
+            // A full leaf stays as it is; the new ones follow it.
+            out.push(child);
+            out.append(&mut self.leaves::<K, S>(None, changes, low, true));
+        } else {
+            out.append(&mut self.leaves(Some(leaf), changes, child.low, right_edge));
+            self.edit.retire(child.node);
+        }
     }
 
     /// The leaves that hold what `leaf` held, changed.

@@ -46,25 +46,7 @@ impl Index {
         tail: &mut Option<(Block, usize)>,
     ) {
         if height == 0 {
-            // SAFETY: reached from a protected root; the counts give its length.
-            let leaf = unsafe { Leaf::<u64, Inline<u64>>::new(node, entries) };
-            assert!(
-                leaf.keys().windows(2).all(|pair| pair[0] < pair[1]),
-                "keys ascend"
-            );
-            assert!(leaf
-                .keys()
-                .iter()
-                .all(|key| low.is_none_or(|low| *key >= low)));
-            assert!(leaf
-                .keys()
-                .iter()
-                .all(|key| high.is_none_or(|high| *key < high)));
-            assert!(entries <= LEAF && (is_root || right_edge || entries >= LEAF_MIN));
-            assert!(
-                right_edge || entries == node.width(),
-                "only the tail has spare room"
-            );
+            check_leaf(node, entries, (low, high), (is_root, right_edge));
             if right_edge {
                 *tail = Some((node, entries));
             }
@@ -100,6 +82,25 @@ impl Index {
             );
         }
     }
+}
+
+fn check_leaf(
+    node: Block,
+    entries: usize,
+    (low, high): (Option<u64>, Option<u64>),
+    (is_root, right_edge): (bool, bool),
+) {
+    // SAFETY: reached from a protected root; the counts give its length.
+    let leaf = unsafe { Leaf::<u64, Inline<u64>>::new(node, entries) };
+    let keys = leaf.keys();
+    assert!(keys.windows(2).all(|pair| pair[0] < pair[1]), "keys ascend");
+    assert!(keys.iter().all(|key| low.is_none_or(|low| *key >= low)));
+    assert!(keys.iter().all(|key| high.is_none_or(|high| *key < high)));
+    assert!(entries <= LEAF && (is_root || right_edge || entries >= LEAF_MIN));
+    assert!(
+        right_edge || entries == node.width(),
+        "only the tail has spare room"
+    );
 }
 
 fn contents(index: &Index) -> Vec<(u64, u64)> {

@@ -8,9 +8,6 @@ use memchr::memchr;
 use super::queue::QueueName;
 use crate::id::BrandedId;
 
-/// The hash tag of the reserve.
-pub(super) const RESERVE: &[u8] = b"emq";
-
 const QUEUE_START: &[u8] = b"emq:{";
 const RESERVE_START: &[u8] = b"{emq}:";
 const JOB: &[u8] = b"job:";

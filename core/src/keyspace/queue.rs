@@ -5,8 +5,10 @@ use std::fmt;
 
 use memchr::memchr3;
 
-use super::key::RESERVE;
 use super::slot::slot;
+
+/// The hash tag of the reserve.
+const RESERVE: &[u8] = b"emq";
 
 /// The name of a queue: not empty, without `{`, `}` and `:`, and not `emq`.
 ///

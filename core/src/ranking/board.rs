@@ -5,7 +5,6 @@ use std::ops::{Bound, Range, RangeBounds};
 use crate::value::Inline;
 
 use super::bits::Bits;
-use super::draft::in_order;
 use super::key::{GroupId, Member, Multiplicities, Names, Place, Places, Scores, Tie};
 use super::name::Name;
 use super::score::{Order, Refusal, Score};
@@ -448,4 +447,13 @@ fn ranks_in(range: impl RangeBounds<i64>) -> Range<usize> {
         Bound::Unbounded => usize::MAX,
     };
     start..end.max(start)
+}
+
+/// The positions, counted from the start of `all` in `order`, as the index counts them.
+pub(super) fn in_order(all: &Range<usize>, positions: Range<usize>, order: Order) -> Range<usize> {
+    let (start, end) = (positions.start.min(all.len()), positions.end.min(all.len()));
+    match order {
+        Order::Ascending => all.start + start..all.start + end,
+        Order::Descending => all.end - end..all.end - start,
+    }
 }

@@ -1,13 +1,11 @@
 //! Changing a ranking: its three indexes and its names, always together.
 
-use std::ops::Range;
-
 use crate::index::{Approach, Change};
 use crate::publish::Edit;
 use crate::value::Inline;
 
 use super::bits::Bits;
-use super::board::Ranking;
+use super::board::{in_order, Ranking};
 use super::key::{GroupId, Member, Multiplicities, Names, Place, Places, Scores, Tie};
 use super::name::{Fresh, Name};
 use super::score::{Order, Refusal};
@@ -330,14 +328,5 @@ impl<B: Bits> Draft<'_, B> {
         }
         self.ties.rebuild(edit, &changes);
         Ok(())
-    }
-}
-
-/// The positions, counted from the start of `all` in `order`, as the index counts them.
-pub(super) fn in_order(all: &Range<usize>, positions: Range<usize>, order: Order) -> Range<usize> {
-    let (start, end) = (positions.start.min(all.len()), positions.end.min(all.len()));
-    match order {
-        Order::Ascending => all.start + start..all.start + end,
-        Order::Descending => all.end - end..all.end - start,
     }
 }

@@ -1,4 +1,4 @@
-//! Rows with their ranks, along one walk: no row costs a descent.
+//! Rows with their ranks, along one walk: no row costs a descent of its own.
 
 use std::ops::Range;
 

@@ -133,9 +133,8 @@ impl<T: Send + Sync + 'static> Value for Boxed<T> {
 
 /// A slot that stands in two indexes of one store: the one with `OWNER` owns its payload, the other
 /// only names it.
-#[doc(hidden)]
 #[derive(Clone, Copy)]
-pub struct Shared<S, const OWNER: bool>(pub(crate) S);
+pub(crate) struct Shared<S, const OWNER: bool>(pub(crate) S);
 
 impl<S: Slot, const OWNER: bool> Slot for Shared<S, OWNER> {
     const HAS_PAYLOAD: bool = OWNER && S::HAS_PAYLOAD;

@@ -15,6 +15,22 @@ defmodule EchoData.EdgeSnapshot do
       iex> EchoData.EdgeSnapshot.release(snapshot)
       :ok
 
+  Unlike the other snapshots it is not enumerable, and neither is a relation: edges are asked for by an id at
+  one of their ends, and the ids are kept where they belong, in a property store of the subjects, say. All
+  edges of a moment are those of all subjects:
+
+      iex> follows = EchoData.Edges.new("USR", "USR")
+      iex> [ann, bob, cat] = for n <- 1..3, do: EchoData.BrandedId.encode!("USR", n)
+      iex> EchoData.Edges.add_many(follows, [{ann, bob}, {ann, cat, :close}, {cat, ann}])
+      iex> snapshot = EchoData.Edges.snapshot(follows)
+      iex> edges =
+      ...>   for subject <- [ann, bob, cat],
+      ...>       {:ok, objects} = EchoData.Bcs.EdgeStore.from(snapshot, subject),
+      ...>       {object, props} <- objects,
+      ...>       do: {subject, object, props}
+      iex> edges == [{ann, bob, nil}, {ann, cat, :close}, {cat, ann, nil}]
+      true
+
   What it costs, what it retains and when it ends are as with `EchoData.Snapshot`.
   """
 

@@ -7,6 +7,8 @@ defmodule EchoData.DifferentialTest do
 
   use ExUnit.Case, async: true
 
+  import EchoData.Differential
+
   alias EchoData.Bcs.PropertyStore
   alias EchoData.{BrandedId, Snowflake, Timeline, Twin, Values}
 
@@ -32,20 +34,6 @@ defmodule EchoData.DifferentialTest do
 
   defp start(module, options),
     do: start_supervised!({module, [namespace: "DIF"] ++ options}, id: make_ref())
-
-  defp assert_same(stores, {function, arguments}) do
-    [ours, theirs] =
-      for {module, store} <- stores, do: answer(module, function, [store | arguments])
-
-    assert ours === theirs,
-           "#{function} #{inspect(arguments)}: #{inspect(ours)}, not #{inspect(theirs)}"
-  end
-
-  defp answer(module, function, arguments) do
-    apply(module, function, arguments)
-  rescue
-    ArgumentError -> :argument_error
-  end
 
   defp property_operation(space) do
     id = fn -> random_id(space) end

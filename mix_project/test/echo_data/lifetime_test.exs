@@ -5,6 +5,7 @@ defmodule EchoData.LifetimeTest do
 
   use ExUnit.Case, async: true
 
+  import EchoData.Lifetime
   import EchoData.Mortal, only: [kill: 1, owner: 1]
 
   alias EchoData.Bcs.PropertyStore
@@ -17,22 +18,22 @@ defmodule EchoData.LifetimeTest do
   defp id(n), do: BrandedId.encode!("LIF", n)
   defp rows(count), do: for(n <- 1..count, do: {id(n), %{n: n, text: :binary.copy("t", 80)}})
 
+  defp kind do
+    %{
+      module: Timeline,
+      new: &Timeline.new("LIF", &1),
+      size: &Native.ordered_size/1,
+      left: &Native.ordered_left/1
+    }
+  end
+
   describe "a timeline" do
     test "is closed when its owner is known to be dead" do
-      for _ <- 1..10_000 do
-        {_, _, timeline} = owner = owner(fn -> Timeline.new("LIF") end)
-        Timeline.put(timeline, id(1), :value)
-        kill(owner)
-        assert Native.ordered_size(timeline.ref) == :closed
-      end
+      assert_closed_with_owner(kind(), 10_000, &Timeline.put(&1, id(1), :value))
     end
 
     test "raises on every call once it is closed" do
-      timeline = Timeline.new("LIF")
-      assert Timeline.close(timeline) == :ok
-      assert Timeline.close(timeline) == :ok
-
-      calls = [
+      assert_closed(kind(), [
         &Timeline.put(&1, id(1), :value),
         &Timeline.put_by_snowflake(&1, 1, :value),
         &Timeline.put_many(&1, [{id(1), :value}]),
@@ -50,28 +51,14 @@ defmodule EchoData.LifetimeTest do
         &Timeline.info/1,
         &Timeline.snapshot/1,
         &Enum.to_list/1
-      ]
-
-      for call <- calls do
-        assert_raise ArgumentError, "the store is closed", fn -> call.(timeline) end
-      end
+      ])
     end
 
     test "gives all its memory back, whoever ends it" do
-      ends = [
-        fn {_, _, timeline} -> Timeline.close(timeline) end,
-        fn owner -> kill(owner) end
-      ]
-
-      for finish <- ends do
-        {_, _, timeline} = owner = owner(fn -> Timeline.new("LIF") end)
+      assert_memory_back(kind(), fn timeline ->
         Timeline.put_many(timeline, rows(20_000))
         for {id, _} <- rows(500), do: Timeline.put(timeline, id, :replaced)
-        assert Timeline.info(timeline).bytes > 1_000_000
-        assert Native.ordered_left(timeline.ref) == nil
-        finish.(owner)
-        assert_nothing_left(timeline)
-      end
+      end)
     end
 
     test "gives back what is replaced and deleted while it lives" do
@@ -98,59 +85,33 @@ defmodule EchoData.LifetimeTest do
     end
 
     test "lets others do what its access says" do
-      for {access, read?, write?} <- [
-            {:public, true, true},
-            {:protected, true, false},
-            {:private, false, false}
-          ] do
-        {owner, _, timeline} = owner(fn -> Timeline.new("LIF", access: access) end)
-        parent = self()
-        send(owner, {:run, fn -> send(parent, {:put, Timeline.put(timeline, id(1), :mine)}) end})
-        assert :ok == receive(do: ({:put, answer} -> answer))
-
-        for read <- [
-              &Timeline.fetch(&1, id(1)),
-              &Timeline.latest(&1, 1),
-              &Timeline.size/1,
-              &Timeline.snapshot/1
-            ] do
-          assert allowed?(fn -> read.(timeline) end) == read?
-        end
-
-        for write <- [
-              &Timeline.put(&1, id(2), :other),
-              &Timeline.append(&1, 1),
-              &Timeline.delete(&1, id(2)),
-              &Timeline.put_many(&1, [{id(3), 3}]),
-              &Timeline.close/1
-            ] do
-          assert allowed?(fn -> write.(timeline) end) == write?
-        end
-
-        assert inspect(timeline) =~ "#EchoData.Timeline<LIF, "
-      end
+      assert_access(kind(),
+        own: {&Timeline.put(&1, id(1), :mine), :ok},
+        reads: [
+          &Timeline.fetch(&1, id(1)),
+          &Timeline.latest(&1, 1),
+          &Timeline.size/1,
+          &Timeline.snapshot/1
+        ],
+        writes: [
+          &Timeline.put(&1, id(2), :other),
+          &Timeline.append(&1, 1),
+          &Timeline.delete(&1, id(2)),
+          &Timeline.put_many(&1, [{id(3), 3}])
+        ]
+      )
     end
   end
 
   describe "a property store" do
     test "is gone for every name when its process is known to be dead" do
-      for _ <- 1..300 do
-        {:ok, pid} = start_unlinked(name: __MODULE__.Gone, namespace: "LIF")
-        PropertyStore.put(pid, id(1), :value)
-        kill({pid, Process.monitor(pid), nil})
-
-        for server <- [pid, __MODULE__.Gone, {__MODULE__.Gone, node()}] do
-          assert {:noproc, {GenServer, :call, [^server, {PropertyStore, :get, [_]}, 5000]}} =
-                   catch_exit(PropertyStore.get(server, id(1)))
-        end
-      end
+      options = [name: __MODULE__.Gone, namespace: "LIF"]
+      put = &PropertyStore.put(&1, id(1), :value)
+      assert_gone(PropertyStore, options, put, {:get, &PropertyStore.get(&1, id(1))})
     end
 
     test "exits callers as GenServer.call does" do
-      {:ok, pid} = start_unlinked(namespace: "LIF")
-      GenServer.stop(pid)
-
-      calls = [
+      assert_exits(PropertyStore, [namespace: "LIF"], [
         &PropertyStore.put(&1, id(1), :value),
         &PropertyStore.put_many(&1, [{id(1), :value}]),
         &PropertyStore.record_entity(&1, id(1)),
@@ -165,18 +126,12 @@ defmodule EchoData.LifetimeTest do
         &PropertyStore.size/1,
         &PropertyStore.info/1,
         &PropertyStore.snapshot/1
-      ]
-
-      for call <- calls do
-        {reason, {GenServer, :call, _}} = catch_exit(call.(pid))
-        assert reason == catch_exit(GenServer.call(pid, :anything)) |> elem(0)
-        assert {:noproc, {GenServer, :call, _}} = catch_exit(call.(__MODULE__.Never))
-      end
+      ])
     end
 
     test "keeps the name that it took over from a predecessor that is just ending" do
       for n <- 1..500 do
-        {:ok, first} = start_unlinked(name: __MODULE__.Again, namespace: "LIF")
+        {:ok, first} = start_unlinked(PropertyStore, name: __MODULE__.Again, namespace: "LIF")
         monitor = Process.monitor(first)
         Process.exit(first, :kill)
         {:ok, second} = start_when_free(name: __MODULE__.Again, namespace: "LIF")
@@ -184,16 +139,16 @@ defmodule EchoData.LifetimeTest do
         receive do: ({:DOWN, ^monitor, :process, ^first, :killed} -> :ok)
         assert Native.ordered_size(__MODULE__.Again) == 1
         assert PropertyStore.get(second, id(n)) == {:ok, n}
-        kill({second, Process.monitor(second), nil})
+        kill(second)
       end
     end
 
     test "gives all its memory back" do
-      {:ok, pid} = start_unlinked(namespace: "LIF")
+      {:ok, pid} = start_unlinked(PropertyStore, namespace: "LIF")
       %{store: ref} = :sys.get_state(pid)
       PropertyStore.put_many(pid, rows(20_000))
-      kill({pid, Process.monitor(pid), nil})
-      assert_nothing_left(%{ref: ref})
+      kill(pid)
+      Mortal.await_nothing_left(fn -> Native.ordered_left(ref) end)
     end
   end
 
@@ -201,39 +156,19 @@ defmodule EchoData.LifetimeTest do
     test "of a batch takes all of it or nothing" do
       rows = rows(100_000)
 
-      for _ <- 1..5 do
-        timeline = Timeline.new("LIF")
-        batch = Task.async(fn -> closed_or(fn -> Timeline.put_many(timeline, rows) end) end)
-        await_memory_of(batch.pid)
-        Timeline.close(timeline)
-        assert Task.await(batch) in [:ok, :closed]
-        assert_nothing_left(timeline)
-      end
+      assert_whole_batch(kind(), &Timeline.put_many(&1, rows), :ok)
     end
 
     test "of a scan is an error, and no crash" do
       timeline = Timeline.new("LIF")
       Timeline.put_many(timeline, rows(50_000))
-      parent = self()
+      ids = Enum.map(rows(50_000), &elem(&1, 0))
 
-      scans = [
-        fn -> Timeline.page_asc(timeline, 50_000) end,
+      assert_whole_scans(kind(), timeline, 50_000, [
+        fn -> timeline |> Timeline.page_asc(50_000) |> length() end,
         fn -> Enum.count(timeline, &(&1 == &1)) end,
-        fn -> Timeline.get_many(timeline, Enum.map(rows(50_000), &elem(&1, 0))) end
-      ]
-
-      tasks =
-        for scan <- scans do
-          Task.async(fn ->
-            send(parent, :begun)
-            repeat(scan)
-          end)
-        end
-
-      for _ <- tasks, do: receive(do: (:begun -> :ok))
-      Timeline.close(timeline)
-      assert Task.await_many(tasks, 60_000) == [:closed, :closed, :closed]
-      assert_nothing_left(timeline)
+        fn -> timeline |> Timeline.get_many(ids) |> length() end
+      ])
     end
   end
 
@@ -257,50 +192,8 @@ defmodule EchoData.LifetimeTest do
     assert Native.drain() == :ok
   end
 
-  defp start_unlinked(options) do
-    with {:ok, pid} <- PropertyStore.start_link(options) do
-      Process.unlink(pid)
-      {:ok, pid}
-    end
-  end
-
   defp start_when_free(options) do
-    with {:error, {:already_started, _pid}} <- start_unlinked(options),
+    with {:error, {:already_started, _pid}} <- start_unlinked(PropertyStore, options),
          do: start_when_free(options)
   end
-
-  defp allowed?(fun) do
-    fun.()
-    true
-  rescue
-    error in ArgumentError ->
-      assert error.message =~ "only its owner may"
-      false
-  end
-
-  defp closed_or(fun) do
-    fun.()
-  rescue
-    error in ArgumentError ->
-      assert error.message =~ "closed"
-      :closed
-  end
-
-  defp repeat(scan) do
-    case closed_or(scan) do
-      :closed -> :closed
-      _rows -> repeat(scan)
-    end
-  end
-
-  # The batch has begun when its process has taken the rows over.
-  defp await_memory_of(pid) do
-    case Process.info(pid, :reductions) do
-      {:reductions, count} when count < 100 -> await_memory_of(pid)
-      _begun_or_done -> :ok
-    end
-  end
-
-  defp assert_nothing_left(%{ref: ref}),
-    do: assert(Mortal.await_nothing_left(fn -> Native.ordered_left(ref) end) == :ok)
 end

@@ -7,6 +7,8 @@ defmodule EchoData.RelationDifferentialTest do
 
   use ExUnit.Case, async: true
 
+  import EchoData.Differential
+
   alias EchoData.Bcs.EdgeStore
   alias EchoData.{BrandedId, Edges, Twin, Values}
 
@@ -57,20 +59,6 @@ defmodule EchoData.RelationDifferentialTest do
 
     {forward, backward} = Enum.unzip(edges)
     assert forward |> Enum.concat() |> Enum.sort() == backward |> Enum.concat() |> Enum.sort()
-  end
-
-  defp assert_same(stores, {function, arguments}) do
-    [ours, theirs] =
-      for {module, store} <- stores, do: answer(module, function, [store | arguments])
-
-    assert ours === theirs,
-           "#{function} #{inspect(arguments)}: #{inspect(ours)}, not #{inspect(theirs)}"
-  end
-
-  defp answer(module, function, arguments) do
-    apply(module, function, arguments)
-  rescue
-    _error in [ArgumentError, EchoData.Bcs.NamespaceError] -> :argument_error
   end
 
   defp store_operation({subject_ns, object_ns}, space) do

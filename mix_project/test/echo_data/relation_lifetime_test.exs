@@ -5,7 +5,7 @@ defmodule EchoData.RelationLifetimeTest do
 
   use ExUnit.Case, async: true
 
-  import EchoData.Mortal, only: [kill: 1, owner: 1]
+  import EchoData.Lifetime
 
   alias EchoData.Bcs.EdgeStore
   alias EchoData.{BrandedId, Edges, Mortal, Native}
@@ -21,100 +21,54 @@ defmodule EchoData.RelationLifetimeTest do
   defp edges(count),
     do: for(n <- 1..count, do: {subject(rem(n, 9)), object(n), %{text: :binary.copy("t", 80)}})
 
-  defp start_unlinked(options) do
-    {:ok, pid} = EdgeStore.start_link(options)
-    Process.unlink(pid)
-    pid
+  defp kind do
+    %{
+      module: Edges,
+      new: &Edges.new("SUB", "OBJ", &1),
+      size: &Native.relation_size/1,
+      left: &Native.relation_left/1
+    }
   end
 
-  defp assert_nothing_left(ref),
-    do: assert(Mortal.await_nothing_left(fn -> Native.relation_left(ref) end) == :ok)
-
   test "a hierarchy is closed when its owner is known to be dead" do
-    for _ <- 1..2000 do
-      {_, _, edges} = owner = owner(fn -> Edges.new("SUB", "OBJ") end)
-      Edges.add(edges, subject(1), object(1))
-      kill(owner)
-      assert Native.relation_size(edges.ref) == :closed
-    end
+    assert_closed_with_owner(kind(), 2000, &Edges.add(&1, subject(1), object(1)))
   end
 
   test "a hierarchy gives all its memory back, whoever ends it" do
-    for finish <- [fn {_, _, edges} -> Edges.close(edges) end, &kill/1] do
-      {_, _, edges} = owner = owner(fn -> Edges.new("SUB", "OBJ") end)
+    assert_memory_back(kind(), fn edges ->
       Edges.add_many(edges, edges(20_000))
       for {parent, child, _} <- edges(500), do: Edges.add(edges, parent, child, :replaced)
-      assert Edges.info(edges).bytes > 1_000_000
-      assert Native.relation_left(edges.ref) == nil
-      finish.(owner)
-      assert_nothing_left(edges.ref)
-    end
+    end)
   end
 
   test "a hierarchy lets others do what its access says" do
-    for {access, read?, write?} <- [
-          {:public, true, true},
-          {:protected, true, false},
-          {:private, false, false}
-        ] do
-      {owner, _, edges} = owner(fn -> Edges.new("SUB", "OBJ", access: access) end)
-      parent = self()
-      add = fn -> send(parent, {:added, Edges.add(edges, subject(1), object(1))}) end
-      send(owner, {:run, add})
-      assert :ok == receive(do: ({:added, answer} -> answer))
-
-      for read <- [
-            &Edges.fetch(&1, subject(1), object(1)),
-            &Edges.member?(&1, subject(1), object(1)),
-            &Edges.children_page(&1, subject(1), nil, 1),
-            &Edges.count_parents(&1, object(1)),
-            &Edges.size/1,
-            &Edges.snapshot/1
-          ] do
-        assert allowed?(fn -> read.(edges) end) == read?
-      end
-
-      for write <- [
-            &Edges.add(&1, subject(2), object(2)),
-            &Edges.add_by_snowflake(&1, 2, 2),
-            &Edges.add_many(&1, [{subject(3), object(3)}]),
-            &Edges.remove(&1, subject(2), object(2)),
-            &Edges.close/1
-          ] do
-        assert allowed?(fn -> write.(edges) end) == write?
-      end
-
-      assert inspect(edges) =~ "#EchoData.Edges<SUB -> OBJ, "
-    end
-  end
-
-  defp allowed?(fun) do
-    fun.()
-    true
-  rescue
-    error in ArgumentError ->
-      assert error.message =~ "only its owner may"
-      false
+    assert_access(kind(),
+      own: {&Edges.add(&1, subject(1), object(1)), :ok},
+      reads: [
+        &Edges.fetch(&1, subject(1), object(1)),
+        &Edges.member?(&1, subject(1), object(1)),
+        &Edges.children_page(&1, subject(1), nil, 1),
+        &Edges.count_parents(&1, object(1)),
+        &Edges.size/1,
+        &Edges.snapshot/1
+      ],
+      writes: [
+        &Edges.add(&1, subject(2), object(2)),
+        &Edges.add_by_snowflake(&1, 2, 2),
+        &Edges.add_many(&1, [{subject(3), object(3)}]),
+        &Edges.remove(&1, subject(2), object(2))
+      ]
+    )
   end
 
   test "an edge store is gone for every name when its process is known to be dead" do
-    for _ <- 1..300 do
-      pid = start_unlinked([{:name, __MODULE__.Gone} | @relation])
-      EdgeStore.link(pid, subject(1), object(1))
-      kill({pid, Process.monitor(pid), nil})
-
-      for server <- [pid, __MODULE__.Gone, {__MODULE__.Gone, node()}] do
-        assert {:noproc, {GenServer, :call, [^server, {EdgeStore, :degree, [_]}, 5000]}} =
-                 catch_exit(EdgeStore.degree(server, subject(1)))
-      end
-    end
+    options = [{:name, __MODULE__.Gone} | @relation]
+    link = &EdgeStore.link(&1, subject(1), object(1))
+    assert_gone(EdgeStore, options, link, {:degree, &EdgeStore.degree(&1, subject(1))})
   end
 
   test "an edge store exits callers as GenServer.call does" do
-    pid = start_unlinked(@relation)
-    GenServer.stop(pid)
-
-    calls = [
+    assert_exits(EdgeStore, @relation, [
       &EdgeStore.link(&1, subject(1), object(1)),
       &EdgeStore.link_many(&1, [{subject(1), object(1)}]),
       &EdgeStore.unlink(&1, subject(1), object(1)),
@@ -135,21 +89,15 @@ defmodule EchoData.RelationLifetimeTest do
       &EdgeStore.size/1,
       &EdgeStore.info/1,
       &EdgeStore.snapshot/1
-    ]
-
-    for call <- calls do
-      {reason, {GenServer, :call, _}} = catch_exit(call.(pid))
-      assert reason == catch_exit(GenServer.call(pid, :anything)) |> elem(0)
-      assert {:noproc, {GenServer, :call, _}} = catch_exit(call.(__MODULE__.Never))
-    end
+    ])
   end
 
   test "an edge store gives all its memory back" do
-    pid = start_unlinked(@relation)
+    {:ok, pid} = start_unlinked(EdgeStore, @relation)
     %{store: ref} = :sys.get_state(pid)
     EdgeStore.link_many(pid, edges(20_000))
-    kill({pid, Process.monitor(pid), nil})
-    assert_nothing_left(ref)
+    Mortal.kill(pid)
+    Mortal.await_nothing_left(fn -> Native.relation_left(ref) end)
   end
 
   test "an edge store gives back what is replaced, unlinked and dropped while it lives" do
@@ -194,61 +142,17 @@ defmodule EchoData.RelationLifetimeTest do
   test "a store that is closed in the middle of a batch takes all of it or nothing" do
     many = edges(50_000)
 
-    for _ <- 1..5 do
-      edges = Edges.new("SUB", "OBJ")
-      parent = self()
-
-      batch =
-        Task.async(fn ->
-          send(parent, :begun)
-          closed_or(fn -> Edges.add_many(edges, many) end)
-        end)
-
-      receive do: (:begun -> :ok)
-      Edges.close(edges)
-      assert Task.await(batch) in [:ok, :closed]
-      assert_nothing_left(edges.ref)
-    end
+    assert_whole_batch(kind(), &Edges.add_many(&1, many), :ok)
   end
 
   test "a store that is closed in the middle of a scan is an error, and no crash" do
     edges = Edges.new("SUB", "OBJ")
     Edges.add_many(edges, for(n <- 1..50_000, do: {subject(1), object(n)}))
     Edges.add_many(edges, for(n <- 1..50_000, do: {subject(n), object(1)}))
-    parent = self()
 
-    scans = [
-      fn -> Edges.children_page(edges, subject(1), nil, 50_000) end,
-      fn -> Edges.parents_page(edges, object(1), nil, 50_000) end
-    ]
-
-    tasks =
-      for scan <- scans do
-        Task.async(fn ->
-          50_000 = length(scan.())
-          send(parent, :begun)
-          repeat(scan)
-        end)
-      end
-
-    for _ <- tasks, do: receive(do: (:begun -> :ok))
-    Edges.close(edges)
-    assert Task.await_many(tasks, 60_000) == [:closed, :closed]
-    assert_nothing_left(edges.ref)
-  end
-
-  defp closed_or(fun) do
-    fun.()
-  rescue
-    error in ArgumentError ->
-      assert error.message =~ "closed"
-      :closed
-  end
-
-  defp repeat(scan) do
-    case closed_or(scan) do
-      :closed -> :closed
-      _rows -> repeat(scan)
-    end
+    assert_whole_scans(kind(), edges, 50_000, [
+      fn -> edges |> Edges.children_page(subject(1), nil, 50_000) |> length() end,
+      fn -> edges |> Edges.parents_page(object(1), nil, 50_000) |> length() end
+    ])
   end
 end

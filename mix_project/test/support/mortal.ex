@@ -26,8 +26,22 @@ defmodule EchoData.Mortal do
     end
   end
 
-  @doc "Kills a process that is monitored, and returns when it is known to be dead."
-  @spec kill(owner) :: :ok
+  @doc "Has an owner run a function, and answers what that does."
+  @spec run(owner, (() -> answer)) :: answer when answer: term
+  def run({pid, monitor, _made}, fun) do
+    parent = self()
+    send(pid, {:run, fn -> send(parent, {pid, fun.()}) end})
+
+    receive do
+      {^pid, answer} -> answer
+      {:DOWN, ^monitor, :process, ^pid, reason} -> exit(reason)
+    end
+  end
+
+  @doc "Kills a process, and returns when it is known to be dead."
+  @spec kill(owner | pid) :: :ok
+  def kill(pid) when is_pid(pid), do: kill({pid, Process.monitor(pid), nil})
+
   def kill({pid, monitor, _made}) do
     Process.exit(pid, :kill)
     receive do: ({:DOWN, ^monitor, :process, ^pid, _reason} -> :ok)

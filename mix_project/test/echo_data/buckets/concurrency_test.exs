@@ -5,9 +5,20 @@ defmodule EchoData.Buckets.ConcurrencyTest do
 
   use ExUnit.Case, async: true
 
-  alias EchoData.{Buckets, Mortal, Native, Snowflake}
+  import EchoData.Lifetime
+
+  alias EchoData.{Buckets, Native, Snowflake}
 
   @size 3000
+
+  defp kind do
+    %{
+      module: Buckets,
+      new: &Buckets.new/1,
+      size: &Native.buckets_size/1,
+      left: &Native.buckets_left/1
+    }
+  end
 
   test "a reader inside a bucket that expires sees all of it or none" do
     buckets = Buckets.new(bucket_bits: 10)
@@ -53,33 +64,16 @@ defmodule EchoData.Buckets.ConcurrencyTest do
   end
 
   test "buckets are closed when their owner is known to be dead" do
-    for _ <- 1..1000 do
-      {_, _, buckets} = owner = Mortal.owner(fn -> Buckets.new() end)
-      Buckets.put_by_snowflake(buckets, 1, :value)
-      Mortal.kill(owner)
-      assert Native.buckets_size(buckets.ref) == :closed
-    end
+    assert_closed_with_owner(kind(), 1000, &Buckets.put_by_snowflake(&1, 1, :value))
   end
 
   test "buckets give all their memory back, whoever ends them" do
-    ends = [fn {_, _, buckets} -> Buckets.close(buckets) end, &Mortal.kill/1]
-
-    for finish <- ends do
-      {_, _, buckets} = owner = Mortal.owner(fn -> Buckets.new() end)
-      Buckets.put_many(buckets, for(n <- 1..20_000, do: {n, %{n: :binary.copy("t", 80)}}))
-      assert Buckets.info(buckets).bytes > 1_000_000
-      assert Native.buckets_left(buckets.ref) == nil
-      finish.(owner)
-      Mortal.await_nothing_left(fn -> Native.buckets_left(buckets.ref) end)
-    end
+    rows = for n <- 1..20_000, do: {n, %{n: :binary.copy("t", 80)}}
+    assert_memory_back(kind(), &Buckets.put_many(&1, rows))
   end
 
   test "every call raises on closed buckets" do
-    buckets = Buckets.new()
-    assert Buckets.close(buckets) == :ok
-    assert Buckets.close(buckets) == :ok
-
-    calls = [
+    assert_closed(kind(), [
       &Buckets.put_by_snowflake(&1, 1, :value),
       &Buckets.put_many(&1, [{1, :value}]),
       &Buckets.fetch_by_snowflake(&1, 1),
@@ -96,34 +90,17 @@ defmodule EchoData.Buckets.ConcurrencyTest do
       &Buckets.info/1,
       &Buckets.snapshot/1,
       &Enum.to_list/1
-    ]
-
-    for call <- calls do
-      assert_raise ArgumentError, "the store is closed", fn -> call.(buckets) end
-    end
+    ])
   end
 
   test "others do what the access of buckets says" do
-    for {access, read?, write?} <- [
-          {:public, true, true},
-          {:protected, true, false},
-          {:private, false, false}
-        ] do
-      {_, _, buckets} = owner = Mortal.owner(fn -> Buckets.new(access: access) end)
-      assert allowed?(fn -> Buckets.counts(buckets) end) == read?
-      assert allowed?(fn -> Buckets.put_by_snowflake(buckets, 1, :other) end) == write?
-      expire = fn -> Buckets.expire_older_than(buckets, ~U[2026-01-01 00:00:00Z]) end
-      assert allowed?(expire) == write?
-      Mortal.kill(owner)
-    end
-  end
-
-  defp allowed?(fun) do
-    fun.()
-    true
-  rescue
-    error in ArgumentError ->
-      assert error.message =~ "only its owner may"
-      false
+    assert_access(kind(),
+      own: {&match?(%Buckets{}, Buckets.put_by_snowflake(&1, 1, :mine)), true},
+      reads: [&Buckets.counts/1, &Buckets.fetch_by_snowflake(&1, 1), &Buckets.snapshot/1],
+      writes: [
+        &Buckets.put_by_snowflake(&1, 1, :other),
+        &Buckets.expire_older_than(&1, ~U[2026-01-01 00:00:00Z])
+      ]
+    )
   end
 end

@@ -8,6 +8,7 @@ defmodule EchoData.Buckets.DifferentialTest do
   use ExUnit.Case, async: true
 
   import Bitwise
+  import EchoData.Differential
 
   alias EchoData.{BrandedId, Buckets, Snowflake, Twin, Values}
 
@@ -34,24 +35,6 @@ defmodule EchoData.Buckets.DifferentialTest do
       end)
       |> assert_equal()
     end
-  end
-
-  defp assert_same(stores, {function, arguments}) do
-    [ours, theirs] = for {module, store} <- stores, do: answer(module, function, store, arguments)
-
-    assert ours === theirs,
-           "#{function} #{inspect(arguments)}: #{inspect(ours)}, not #{inspect(theirs)}"
-  end
-
-  # What was changed is answered too, and is not the same of both.
-  defp answer(module, function, store, arguments) do
-    case apply(module, function, [store | arguments]) do
-      ^store -> :store
-      {expired, ^store} -> {expired, :store}
-      answer -> answer
-    end
-  rescue
-    ArgumentError -> :argument_error
   end
 
   defp operation(bits, space) do

@@ -8,7 +8,7 @@ defmodule EchoData.Buckets.ExpiryTest do
 
   import ExUnit.CaptureLog
 
-  alias EchoData.{BrandedId, Buckets, BucketsSnapshot, Native, Snowflake}
+  alias EchoData.{BrandedId, Buckets, BucketsSnapshot, Mortal, Native, Snowflake}
 
   @bits 10
   @width 1024
@@ -210,9 +210,7 @@ defmodule EchoData.Buckets.ExpiryTest do
 
       %{store: ref} = handled(store)
       Process.unlink(store)
-      monitor = Process.monitor(store)
-      Process.exit(store, :kill)
-      receive do: ({:DOWN, ^monitor, :process, ^store, :killed} -> :ok)
+      Mortal.kill(store)
       assert Native.buckets_size(ref) == :closed
 
       for server <- [store, __MODULE__.Gone],

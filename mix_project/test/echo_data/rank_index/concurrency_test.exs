@@ -6,7 +6,7 @@ defmodule EchoData.RankIndex.ConcurrencyTest do
   use ExUnit.Case, async: true
 
   alias EchoData.Bcs.PropertyStore
-  alias EchoData.{BrandedId, Mortal, Native, RankIndex}
+  alias EchoData.{BrandedId, Lifetime, Mortal, Native, RankIndex}
   alias EchoData.Twin.Beside
 
   @moduletag capture_log: true
@@ -160,27 +160,21 @@ defmodule EchoData.RankIndex.ConcurrencyTest do
 
   describe "a store that ends" do
     test "exits callers as GenServer.call does" do
-      {:ok, pid} = PropertyStore.start_link(namespace: "PLR", indexes: @indexes)
-      GenServer.stop(pid)
-
-      for call <- [
-            &PropertyStore.put(&1, id(1), %{}),
-            &PropertyStore.put_many(&1, [{id(1), %{}}]),
-            &PropertyStore.size/1,
-            &RankIndex.names/1,
-            &RankIndex.count(&1, :points, nil),
-            &RankIndex.count_distinct(&1, :points, nil),
-            &RankIndex.rank(&1, :points, id(1)),
-            &RankIndex.rank_for_score(&1, :points, nil, 1),
-            &RankIndex.score_for_rank(&1, :points, nil, 1),
-            &RankIndex.score_for_rank_else_skip(&1, :points, nil, 1),
-            &RankIndex.scan(&1, :points, nil),
-            &RankIndex.scan(&1, :points, nil, by: :value),
-            &RankIndex.add_index(&1, :late, score: :points)
-          ] do
-        assert {:noproc, {GenServer, :call, _}} = catch_exit(call.(pid))
-        assert {:noproc, {GenServer, :call, _}} = catch_exit(call.(__MODULE__.Never))
-      end
+      Lifetime.assert_exits(PropertyStore, [namespace: "PLR", indexes: @indexes], [
+        &PropertyStore.put(&1, id(1), %{}),
+        &PropertyStore.put_many(&1, [{id(1), %{}}]),
+        &PropertyStore.size/1,
+        &RankIndex.names/1,
+        &RankIndex.count(&1, :points, nil),
+        &RankIndex.count_distinct(&1, :points, nil),
+        &RankIndex.rank(&1, :points, id(1)),
+        &RankIndex.rank_for_score(&1, :points, nil, 1),
+        &RankIndex.score_for_rank(&1, :points, nil, 1),
+        &RankIndex.score_for_rank_else_skip(&1, :points, nil, 1),
+        &RankIndex.scan(&1, :points, nil),
+        &RankIndex.scan(&1, :points, nil, by: :value),
+        &RankIndex.add_index(&1, :late, score: :points)
+      ])
     end
 
     test "gives all its memory back" do
@@ -198,9 +192,9 @@ defmodule EchoData.RankIndex.ConcurrencyTest do
       for {id, row} <- Enum.take(rows, 500), do: PropertyStore.put(pid, id, %{row | points: 0})
       assert PropertyStore.info(pid).bytes > 2_000_000
       assert Native.ordered_left(ref) == nil
-      Mortal.kill({pid, Process.monitor(pid), nil})
+      Mortal.kill(pid)
       assert Native.ordered_size(ref) == :closed
-      assert Mortal.await_nothing_left(fn -> Native.ordered_left(ref) end) == :ok
+      Mortal.await_nothing_left(fn -> Native.ordered_left(ref) end)
     end
 
     test "may end in the middle of a batch, a scan or an index" do
@@ -218,9 +212,9 @@ defmodule EchoData.RankIndex.ConcurrencyTest do
         parent = self()
         task = Task.async(fn -> repeat(fn -> send(parent, {:did, work.(pid)}) end) end)
         receive do: ({:did, _answer} -> :ok)
-        Mortal.kill({pid, Process.monitor(pid), nil})
+        Mortal.kill(pid)
         assert Task.await(task, 60_000) == :ended
-        assert Mortal.await_nothing_left(fn -> Native.ordered_left(ref) end) == :ok
+        Mortal.await_nothing_left(fn -> Native.ordered_left(ref) end)
       end
     end
   end

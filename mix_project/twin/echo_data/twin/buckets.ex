@@ -22,17 +22,12 @@ defmodule EchoData.Twin.Buckets do
 
   @doc "A table that belongs to the caller."
   @spec new(bucket_bits: 0..40) :: t
-  def new(options) do
-    table = :ets.new(__MODULE__, [:ordered_set, :public])
-    %__MODULE__{bits: Keyword.fetch!(options, :bucket_bits), table: table}
-  end
+  def new(options),
+    do: %__MODULE__{bits: Keyword.fetch!(options, :bucket_bits), table: Table.new()}
 
   @doc "Gives the table up. O(n), in the background."
   @spec close(t) :: :ok
-  def close(%__MODULE__{table: table}) do
-    true = :ets.delete(table)
-    :ok
-  end
+  def close(%__MODULE__{table: table}), do: Table.close(table)
 
   @doc "One entry. O(log n)."
   @spec put(t, BrandedId.t(), term) :: t

@@ -6,8 +6,8 @@ defmodule EchoData.Twin.Edges do
   Functions take and answer what those of the same name there do.
   """
 
-  alias EchoData.{Argument, Bcs, BrandedId}
-  alias EchoData.Twin.Relation
+  alias EchoData.{Argument, BrandedId}
+  alias EchoData.Twin.{Relation, Table}
 
   @enforce_keys [:namespaces, :relation]
   defstruct [:namespaces, :relation]
@@ -108,10 +108,5 @@ defmodule EchoData.Twin.Edges do
 
   defp gate!(nil, _namespace), do: :ok
 
-  defp gate!(id, namespace) do
-    case Bcs.gate(id, namespace) do
-      {:ok, _snowflake} -> :ok
-      {:error, _reason} -> raise ArgumentError, "id must be an id of namespace #{namespace}"
-    end
-  end
+  defp gate!(id, namespace), do: Table.gate!(id, namespace)
 end

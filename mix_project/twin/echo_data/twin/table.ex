@@ -4,10 +4,30 @@ defmodule EchoData.Twin.Table do
   key to key, windows and counts are match specifications with guards, which visit the whole table.
   """
 
-  alias EchoData.Ordered
+  alias EchoData.{Bcs, BrandedId, Ordered, Snowflake}
 
-  @type id :: EchoData.BrandedId.t() | EchoData.Snowflake.t()
+  @type id :: BrandedId.t() | Snowflake.t()
   @type row :: {id, term}
+
+  @doc "A public table that belongs to the caller."
+  @spec new() :: :ets.table()
+  def new, do: :ets.new(__MODULE__, [:ordered_set, :public])
+
+  @doc "Gives a table up. O(n), in the background."
+  @spec close(:ets.table()) :: :ok
+  def close(table) do
+    true = :ets.delete(table)
+    :ok
+  end
+
+  @doc "Raises unless an id is one of a namespace."
+  @spec gate!(term, BrandedId.namespace()) :: :ok
+  def gate!(id, namespace) do
+    case Bcs.gate(id, namespace) do
+      {:ok, _snowflake} -> :ok
+      {:error, _reason} -> raise ArgumentError, "id must be an id of namespace #{namespace}"
+    end
+  end
 
   @doc "The value under an id. O(log n)."
   @spec get(:ets.table(), id) :: {:ok, term} | {:error, :not_found}

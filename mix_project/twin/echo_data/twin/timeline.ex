@@ -5,7 +5,7 @@ defmodule EchoData.Twin.Timeline do
   Functions take and answer what those of the same name there do.
   """
 
-  alias EchoData.{Argument, Bcs, BrandedId, Ordered, Snowflake}
+  alias EchoData.{Argument, BrandedId, Ordered, Snowflake}
   alias EchoData.Twin.Table
 
   @enforce_keys [:namespace, :table]
@@ -17,17 +17,11 @@ defmodule EchoData.Twin.Timeline do
 
   @doc "A table that belongs to the caller."
   @spec new(BrandedId.namespace()) :: t
-  def new(namespace) do
-    table = :ets.new(__MODULE__, [:ordered_set, :public])
-    %__MODULE__{namespace: namespace, table: table}
-  end
+  def new(namespace), do: %__MODULE__{namespace: namespace, table: Table.new()}
 
   @doc "Gives the table up. O(n), in the background."
   @spec close(t) :: :ok
-  def close(%__MODULE__{table: table}) do
-    true = :ets.delete(table)
-    :ok
-  end
+  def close(%__MODULE__{table: table}), do: Table.close(table)
 
   @doc "One row. O(log n)."
   @spec put(t, id, term) :: :ok
@@ -152,10 +146,5 @@ defmodule EchoData.Twin.Timeline do
   defp id(%__MODULE__{namespace: namespace}, snowflake),
     do: BrandedId.encode!(namespace, snowflake)
 
-  defp gate!(%__MODULE__{namespace: namespace}, id) do
-    case Bcs.gate(id, namespace) do
-      {:ok, _snowflake} -> :ok
-      {:error, _reason} -> raise ArgumentError, "id must be an id of namespace #{namespace}"
-    end
-  end
+  defp gate!(%__MODULE__{namespace: namespace}, id), do: Table.gate!(id, namespace)
 end
