@@ -43,6 +43,11 @@ defmodule EchoData.Argument do
     end
   end
 
+  @doc "A `DateTime` in milliseconds since 1970; raises for anything else."
+  @spec unix_ms!(String.t(), term) :: integer
+  def unix_ms!(_name, %DateTime{} = instant), do: DateTime.to_unix(instant, :millisecond)
+  def unix_ms!(name, other), do: refuse!(name, "a DateTime", other)
+
   @doc "The `:access` option of a handle; raises for any other option."
   @spec access!(keyword) :: :public | :protected | :private
   def access!(options) do

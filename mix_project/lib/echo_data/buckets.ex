@@ -50,7 +50,7 @@ defmodule EchoData.Buckets do
   In the costs below n is the number of entries. Walking is amortised O(1) an entry.
   """
 
-  import EchoData.Argument, only: [access!: 1, refuse!: 3]
+  import EchoData.Argument, only: [access!: 1, refuse!: 3, unix_ms!: 2]
 
   alias EchoData.Bcs.Owner
   alias EchoData.Buckets.Expiry
@@ -281,10 +281,8 @@ defmodule EchoData.Buckets do
       {3, [0, 1, 2, 3]}
   """
   @spec expire_older_than(buckets, DateTime.t()) :: {non_neg_integer, buckets}
-  def expire_older_than(buckets, %DateTime{} = instant) do
-    unix_ms = DateTime.to_unix(instant, :millisecond)
-
-    case Native.buckets_expire(ref(buckets), unix_ms) do
+  def expire_older_than(buckets, instant) do
+    case Native.buckets_expire(ref(buckets), unix_ms!("instant", instant)) do
       :closed ->
         {expired, _buckets} = elsewhere(buckets, :expire_older_than, [instant])
         {expired, buckets}
@@ -293,8 +291,6 @@ defmodule EchoData.Buckets do
         {expired, buckets}
     end
   end
-
-  def expire_older_than(_buckets, instant), do: refuse!("instant", "a DateTime", instant)
 
   @doc "How many entries there are. O(1)."
   @spec size(source) :: non_neg_integer
@@ -339,14 +335,12 @@ defmodule EchoData.Buckets do
       ~U[2026-03-01 11:56:37.760Z]
   """
   @spec bucket_at(source, DateTime.t()) :: {:ok, bucket} | :error
-  def bucket_at(source, %DateTime{} = instant) do
-    case DateTime.to_unix(instant, :millisecond) - Snowflake.epoch_ms() do
+  def bucket_at(source, instant) do
+    case unix_ms!("instant", instant) - Snowflake.epoch_ms() do
       elapsed when elapsed >= 0 -> {:ok, Bitwise.bsr(elapsed, bits(source))}
       _before_the_epoch -> :error
     end
   end
-
-  def bucket_at(_source, instant), do: refuse!("instant", "a DateTime", instant)
 
   @doc "The first instant of a bucket. O(1). Raises `ArgumentError` when no `DateTime` is so late."
   @spec bucket_start(source, bucket) :: DateTime.t()

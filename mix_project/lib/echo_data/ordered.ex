@@ -38,6 +38,10 @@ defmodule EchoData.Ordered do
   def window(store, low, high, values),
     do: store |> Native.ordered_window(low, high, values) |> listed()
 
+  @doc "Up to `n` rows from an instant on, in milliseconds since 1970, oldest first."
+  @spec since(term, integer, term) :: {:ok, list} | :closed
+  def since(store, unix_ms, n), do: store |> Native.ordered_since(unix_ms, count!(n)) |> listed()
+
   @doc "The rows at positions that are counted from the oldest."
   @spec slice(term, non_neg_integer, non_neg_integer) :: {:ok, list} | refused
   def slice(store, first, count),

@@ -69,6 +69,23 @@ defmodule EchoData.TimelineTest do
     assert Timeline.window_count(timeline, ~U[1999-01-01 00:00:00Z], at.(99)) == 6
   end
 
+  test "instants after all ids have none, not the last one", %{timeline: timeline} do
+    last_ms = ~U[2093-09-06 15:47:35.551Z]
+    [after_all, far] = [DateTime.add(last_ms, 1, :millisecond), ~U[9999-12-31 23:59:59Z]]
+    largest = (1 <<< 63) - 1
+    Timeline.put_by_snowflake(timeline, largest, :last)
+
+    assert Timeline.since(timeline, last_ms, 2) == [{id(largest), :last}]
+    assert Timeline.window_count(timeline, last_ms, after_all) == 1
+    assert Timeline.window_count(timeline, last_ms, far) == 1
+
+    for instant <- [after_all, far] do
+      assert Timeline.since(timeline, instant, 2) == []
+      assert Timeline.window_count(timeline, instant, far) == 0
+      assert Timeline.window_count(timeline, instant, last_ms) == 0
+    end
+  end
+
   test "a wrong or malformed id raises, and nothing is touched", %{timeline: timeline} do
     fill(timeline, 1..3)
 
@@ -119,6 +136,17 @@ defmodule EchoData.TimelineTest do
           &Timeline.page_asc(timeline, &1)
         ] do
       assert_raise ArgumentError, ~r/^n must be a positive integer, got: /, fn -> page.(n) end
+    end
+
+    noon = ~U[2026-03-01 12:00:00Z]
+
+    for instant <- [nil, 0, ~N[2026-03-01 12:00:00], id(1)],
+        {name, call} <- [
+          datetime: &Timeline.since(timeline, &1, 1),
+          from: &Timeline.window_count(timeline, &1, noon),
+          until: &Timeline.window_count(timeline, noon, &1)
+        ] do
+      assert_raise ArgumentError, ~r/^#{name} must be a DateTime, got: /, fn -> call.(instant) end
     end
 
     for namespace <- [nil, "evt", "EVTS"] do
