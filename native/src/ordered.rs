@@ -67,7 +67,7 @@ trait Spaced: Keyed<Rule = Namespace> {}
 impl<K: Keyed<Rule = Namespace>> Spaced for K {}
 
 /// `{:ok, rows}` or `{:more, continuation}`: up to `count` rows in `order`, beyond `cursor` if it is an
-/// id, from `cursor` on if it is a snowflake, from the end if it is `nil`.
+/// id, from the end if it is `nil`.
 fn page<'a, K: Spaced>(
     env: Env<'a>,
     [store, order, cursor, count, values]: [Term<'a>; 5],

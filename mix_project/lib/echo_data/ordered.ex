@@ -8,7 +8,7 @@ defmodule EchoData.Ordered do
   alias EchoData.{Enumeration, Native, Steps}
 
   @type order :: :asc | :desc
-  @type cursor :: EchoData.BrandedId.t() | EchoData.Snowflake.t() | nil
+  @type cursor :: EchoData.BrandedId.t() | nil
   @type refused :: {:error, :namespace | :invalid} | :closed
   @type refused_at :: {:error, {:namespace | :invalid, non_neg_integer}} | :closed
 
@@ -34,7 +34,7 @@ defmodule EchoData.Ordered do
     do: store |> Native.ordered_page(order, cursor, count!(n), values) |> listed()
 
   @doc "The rows from `low` on and below `high`."
-  @spec window(term, cursor, cursor, boolean) :: {:ok, list} | refused
+  @spec window(term, term, term, boolean) :: {:ok, list} | refused
   def window(store, low, high, values),
     do: store |> Native.ordered_window(low, high, values) |> listed()
 

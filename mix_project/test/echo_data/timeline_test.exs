@@ -97,13 +97,23 @@ defmodule EchoData.TimelineTest do
       &Timeline.after_cursor(timeline, &1, 5),
       &Timeline.window(timeline, &1, id(9)),
       &Timeline.window(timeline, id(0), &1),
+      &Timeline.count_window(timeline, &1, id(9)),
       &Timeline.count_window(timeline, id(0), &1)
     ]
 
-    for verb <- verbs, term <- ["USR00000000001" | Terms.no_ids()], not is_integer(term) do
-      assert_raise ArgumentError, ~r/^id must be an id of namespace EVT, got: /, fn ->
-        verb.(term)
-      end
+    cursors = [
+      &Timeline.page_desc(timeline, 2, before: &1),
+      &Timeline.page_asc(timeline, 2, after: &1)
+    ]
+
+    # Numbers that have an id are none either.
+    wrong = ["USR00000000001", 0, 2, 1 <<< 63, (1 <<< 64) - 1 | Terms.no_ids()]
+    # A page without a cursor is a page.
+    no_cursors = for term <- wrong, term != nil, do: term
+
+    for {verbs, terms} <- [{verbs, wrong}, {cursors, no_cursors}], verb <- verbs, term <- terms do
+      message = "id must be an id of namespace EVT, got: #{inspect(term)}"
+      assert_raise ArgumentError, message, fn -> verb.(term) end
     end
 
     for term <- [-1, 1 <<< 63, "1", nil] do
