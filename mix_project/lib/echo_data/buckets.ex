@@ -487,26 +487,26 @@ defmodule EchoData.Buckets do
   defp closed!, do: raise(ArgumentError, "the store is closed")
 
   defimpl Enumerable, for: [EchoData.Buckets, EchoData.BucketsSnapshot] do
-    alias EchoData.Buckets
+    alias EchoData.{Buckets, Enumeration}
 
     def count(source), do: {:ok, Buckets.size(source)}
 
-    def member?(%{ref: ref}, {snowflake, value}) when is_integer(snowflake),
-      do: {:ok, EchoData.Native.buckets_get(ref, snowflake) === {:ok, value}}
+    def member?(source, {snowflake, value}) when snowflake in 0..0x7FFF_FFFF_FFFF_FFFF,
+      do: {:ok, Buckets.fetch_by_snowflake(source, snowflake) === {:ok, value}}
 
-    def member?(_source, _entry), do: {:ok, false}
+    # Counts, so that buckets that are closed raise whatever they are asked for.
+    def member?(source, _no_entry) do
+      {:ok, _size} = count(source)
+      {:ok, false}
+    end
 
     def slice(source) do
-      snapshot = Buckets.snapshot(source)
-      {:ok, Buckets.size(snapshot), &slice(snapshot, &1, &2, &3)}
+      %{ref: ref} = snapshot = Buckets.snapshot(source)
+      read = &Buckets.slice(ref, &1, &2, true)
+      {:ok, Buckets.size(snapshot), &Enumeration.slice(read, &1, &2, &3)}
     end
 
     def reduce(%{ref: ref}, acc, fun), do: Buckets.reduce(ref, acc, fun)
-
-    defp slice(%{ref: ref}, first, length, step) do
-      {:ok, entries} = Buckets.slice(ref, first, (length - 1) * step + 1, true)
-      Enum.take_every(entries, step)
-    end
   end
 
   defimpl Collectable do

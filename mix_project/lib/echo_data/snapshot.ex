@@ -24,7 +24,7 @@ defmodule EchoData.Snapshot do
 
   use EchoData.Moment, close: :ordered_close
 
-  alias EchoData.{Native, Ordered}
+  alias EchoData.{Enumeration, Native, Ordered}
 
   @doc false
   @spec closed!() :: no_return
@@ -39,20 +39,26 @@ defmodule EchoData.Snapshot do
       end
     end
 
-    def member?(%{ref: ref}, {id, value}), do: {:ok, Native.ordered_get(ref, id) === {:ok, value}}
-    def member?(_snapshot, _row), do: {:ok, false}
+    def member?(%{ref: ref}, {id, value}) do
+      case Native.ordered_get(ref, id) do
+        :closed -> EchoData.Snapshot.closed!()
+        found -> {:ok, found === {:ok, value}}
+      end
+    end
+
+    # Counts, so that a snapshot that has ended raises whatever it is asked for.
+    def member?(snapshot, _no_row) do
+      {:ok, _size} = count(snapshot)
+      {:ok, false}
+    end
 
     def slice(%{ref: ref} = snapshot) do
       {:ok, size} = count(snapshot)
-      {:ok, size, &slice(ref, &1, &2, &3)}
+      read = &Ordered.slice(ref, &1, &2)
+      {:ok, size, &Enumeration.slice(read, &1, &2, &3)}
     end
 
     def reduce(%{ref: ref}, acc, fun), do: Ordered.reduce(ref, acc, fun)
-
-    defp slice(ref, first, length, step) do
-      {:ok, rows} = Ordered.slice(ref, first, (length - 1) * step + 1)
-      Enum.take_every(rows, step)
-    end
   end
 
   defimpl Inspect do

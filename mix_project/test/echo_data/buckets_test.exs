@@ -346,6 +346,27 @@ defmodule EchoData.BucketsTest do
       assert Buckets.info(buckets).snapshots == 0
     end
 
+    test "and its snapshots are not enumerated when they are closed", %{buckets: buckets} do
+      Buckets.put_by_snowflake(buckets, 1, :a)
+      snapshot = Buckets.snapshot(buckets)
+      slices = for source <- [buckets, snapshot], do: source |> Enumerable.slice() |> elem(2)
+      Buckets.close(buckets)
+
+      for source <- [buckets, snapshot],
+          enumerate <- [
+            &Enum.to_list/1,
+            &Enum.count/1,
+            &Enum.at(&1, 0),
+            &Enum.member?(&1, {1, :a}),
+            &Enum.member?(&1, {-1, :a}),
+            &Enum.member?(&1, :entry)
+          ] do
+        assert_raise ArgumentError, ~r/closed/, fn -> enumerate.(source) end
+      end
+
+      for slice <- slices, do: assert_raise(ArgumentError, ~r/closed/, fn -> slice.(0, 1, 1) end)
+    end
+
     test "collects in one step, or not at all", %{buckets: buckets} do
       assert Enum.into([{1, :a}, {id(2), :b}], buckets) == buckets
 

@@ -148,8 +148,16 @@ defmodule EchoData.SnapshotTest do
       assert_raise ArgumentError, message, fn -> read.(snapshot) end
     end
 
-    assert_raise ArgumentError, fn -> Enum.to_list(snapshot) end
-    assert_raise ArgumentError, fn -> Enum.count(snapshot) end
+    for enumerate <- [
+          &Enum.to_list/1,
+          &Enum.count/1,
+          &Enum.at(&1, 0),
+          &Enum.member?(&1, {id(1), 1}),
+          &Enum.member?(&1, :row)
+        ] do
+      assert_raise ArgumentError, fn -> enumerate.(snapshot) end
+    end
+
     assert_raise ArgumentError, fn -> Timeline.latest(snapshot, 1) end
   end
 end

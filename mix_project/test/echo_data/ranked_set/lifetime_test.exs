@@ -67,7 +67,9 @@ defmodule EchoData.RankedSet.LifetimeTest do
     assert RankedSet.close(set) == :ok
     assert RankedSet.close(set) == :ok
 
-    for call <- [(&Enum.to_list/1) | calls()] do
+    enumerations = [&Enum.to_list/1, &Enum.member?(&1, {0, id(1), 1}), &Enum.member?(&1, :row)]
+
+    for call <- enumerations ++ calls() do
       assert_raise ArgumentError, "the store is closed", fn -> call.(set) end
     end
 
