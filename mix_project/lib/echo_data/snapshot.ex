@@ -39,12 +39,8 @@ defmodule EchoData.Snapshot do
       end
     end
 
-    def member?(%{ref: ref}, {id, value}) do
-      case Native.ordered_get(ref, id) do
-        :closed -> EchoData.Snapshot.closed!()
-        found -> {:ok, found === {:ok, value}}
-      end
-    end
+    def member?(%{ref: ref}, {id, value}),
+      do: ref |> Native.ordered_get(id) |> Enumeration.member?(value)
 
     # Counts, so that a snapshot that has ended raises whatever it is asked for.
     def member?(snapshot, _no_row) do

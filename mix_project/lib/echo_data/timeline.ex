@@ -278,11 +278,18 @@ defmodule EchoData.Timeline do
   defp closed!, do: raise(ArgumentError, "the store is closed")
 
   defimpl Enumerable do
-    alias EchoData.{Ordered, Timeline}
+    alias EchoData.{Enumeration, Native, Ordered, Timeline}
 
     def count(timeline), do: {:ok, Timeline.size(timeline)}
 
-    def member?(timeline, row), do: timeline |> Timeline.snapshot() |> Enumerable.member?(row)
+    def member?(%{ref: ref}, {id, value}),
+      do: ref |> Native.ordered_get(id) |> Enumeration.member?(value)
+
+    # Counts, so that a timeline that is closed raises whatever it is asked for.
+    def member?(timeline, _no_row) do
+      {:ok, _size} = count(timeline)
+      {:ok, false}
+    end
 
     def slice(timeline), do: timeline |> Timeline.snapshot() |> Enumerable.slice()
 

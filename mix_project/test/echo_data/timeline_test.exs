@@ -182,6 +182,13 @@ defmodule EchoData.TimelineTest do
     assert Enum.to_list(Timeline.new("EVT")) == []
   end
 
+  test "asking whether a row is there holds no moment", %{timeline: timeline} do
+    fill(timeline, 1..9)
+    for n <- 1..20, do: assert({id(n), n} in timeline == n < 10)
+    refute :row in timeline
+    assert Timeline.info(timeline).snapshots == 0
+  end
+
   test "an enumeration sees the moment at which it began", %{timeline: timeline} do
     rows = fill(timeline, 1..1000)
 
