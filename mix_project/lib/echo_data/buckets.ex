@@ -50,7 +50,7 @@ defmodule EchoData.Buckets do
   In the costs below n is the number of entries. Walking is amortised O(1) an entry.
   """
 
-  import EchoData.Argument, only: [access!: 1, refuse!: 3, unix_ms!: 2]
+  import EchoData.Argument, only: [access!: 1, options!: 2, refuse!: 3, unix_ms!: 2]
 
   alias EchoData.Bcs.Owner
   alias EchoData.Buckets.Expiry
@@ -101,7 +101,7 @@ defmodule EchoData.Buckets do
   """
   @spec new(bucket_bits: 0..40, access: :public | :protected | :private) :: t
   def new(options \\ []) do
-    options = Keyword.validate!(options, bucket_bits: @bits, access: :public)
+    options = options!(options, bucket_bits: @bits, access: :public)
     access = access!(Keyword.take(options, [:access]))
 
     case Native.buckets_new(bits!(options[:bucket_bits]), access) do
@@ -138,7 +138,7 @@ defmodule EchoData.Buckets do
   @spec start_link(start_options) :: GenServer.on_start()
   def start_link(options) do
     checked =
-      Keyword.validate!(options, [
+      options!(options, [
         :name,
         :ttl,
         :every,

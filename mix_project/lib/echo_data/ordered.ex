@@ -3,7 +3,7 @@ defmodule EchoData.Ordered do
   # What property stores and timelines have in common: checked arguments, and work that takes more than one
   # native call. A store is whatever the native functions take; `:closed` is for the caller to interpret.
 
-  import EchoData.Argument, only: [boolean!: 2, count!: 1, refuse!: 3]
+  import EchoData.Argument, only: [boolean!: 2, count!: 1, options!: 2, refuse!: 3]
 
   alias EchoData.{Enumeration, Native, Steps}
 
@@ -17,7 +17,7 @@ defmodule EchoData.Ordered do
   def page_options!([], _cursor, values), do: {nil, values}
 
   def page_options!(options, cursor, values) do
-    options = Keyword.validate!(options, [{cursor, nil}, values: values])
+    options = options!(options, [{cursor, nil}, values: values])
     {options[cursor], boolean!("values", options[:values])}
   end
 
@@ -26,7 +26,7 @@ defmodule EchoData.Ordered do
   def values!([], values), do: values
 
   def values!(options, values),
-    do: boolean!("values", Keyword.validate!(options, values: values)[:values])
+    do: boolean!("values", options!(options, values: values)[:values])
 
   @doc "Up to `n` rows of a page that begins beyond a cursor."
   @spec page(term, order, cursor, term, boolean) :: {:ok, list} | refused

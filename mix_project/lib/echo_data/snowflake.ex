@@ -24,7 +24,7 @@ defmodule EchoData.Snowflake do
   """
 
   import Bitwise
-  import EchoData.Argument, only: [refuse!: 3, unix_ms!: 2]
+  import EchoData.Argument, only: [options!: 2, refuse!: 3, unix_ms!: 2]
 
   alias EchoData.Native
 
@@ -182,7 +182,7 @@ defmodule EchoData.Snowflake do
   """
   @spec generate(worker_id: node_id, sequence: 0..4095) :: t
   def generate(options \\ []) do
-    options = Keyword.validate!(options, [:worker_id, :sequence])
+    options = options!(options, [:worker_id, :sequence])
     worker_id = worker_id!(options[:worker_id])
 
     case options[:sequence] do

@@ -242,6 +242,7 @@ defmodule EchoData.BucketsTest do
       assert Buckets.info(Buckets.new()).bucket_bits == 12
       assert_raise ArgumentError, ~r/^access must be/, fn -> Buckets.new(access: :all) end
       assert_raise ArgumentError, ~r/unknown keys/, fn -> Buckets.new(namespace: "SES") end
+      assert_raise ArgumentError, ~r/^options must be a keyword list/, fn -> Buckets.new(12) end
     end
 
     test "an id or a snowflake, and nothing is touched", %{buckets: buckets} do

@@ -163,6 +163,17 @@ defmodule EchoData.TimelineTest do
       assert_raise ArgumentError, ~r/^namespace must be/, fn -> Timeline.new(namespace) end
     end
 
+    for options <- [:protected, nil, %{}, [:values], [{:values, true} | :tail]],
+        call <- [
+          &Timeline.new("EVT", &1),
+          &Timeline.page_asc(timeline, 1, &1),
+          &Timeline.window(timeline, id(1), id(2), &1)
+        ] do
+      assert_raise ArgumentError, ~r/^options must be a keyword list, got: /, fn ->
+        call.(options)
+      end
+    end
+
     assert_raise ArgumentError, ~r/^access must be/, fn -> Timeline.new("EVT", access: :all) end
     assert_raise ArgumentError, ~r/unknown keys/, fn -> Timeline.new("EVT", name: :events) end
   end

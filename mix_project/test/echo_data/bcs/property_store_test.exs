@@ -220,6 +220,10 @@ defmodule EchoData.Bcs.PropertyStoreTest do
     assert_raise ArgumentError, ~r/unknown keys/, fn ->
       PropertyStore.start_link(namespace: "ORD", table: :orders)
     end
+
+    assert_raise ArgumentError, ~r/^options must be a keyword list/, fn ->
+      PropertyStore.start_link(%{namespace: "ORD"})
+    end
   end
 
   test "a store answers to every kind of name, and to its pid" do
