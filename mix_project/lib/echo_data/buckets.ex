@@ -346,7 +346,11 @@ defmodule EchoData.Buckets do
   @spec bucket_start(source, bucket) :: DateTime.t()
   def bucket_start(source, bucket) do
     elapsed = Bitwise.bsl(bucket!(bucket), bits(source))
-    DateTime.from_unix!(Snowflake.epoch_ms() + elapsed, :millisecond)
+
+    case DateTime.from_unix(Snowflake.epoch_ms() + elapsed, :millisecond) do
+      {:ok, start} -> start
+      {:error, _reason} -> refuse!("bucket", "one that begins in year 9999 or before", bucket)
+    end
   end
 
   @doc "The snowflakes of all entries, oldest first. O(n)."
@@ -444,9 +448,11 @@ defmodule EchoData.Buckets do
 
   defp answer!({:error, :invalid}, _source, _function, [key | _]), do: refuse_key!(key)
 
-  defp answer!({:error, {:invalid, position}}, _source, _function, _arguments) do
+  defp answer!({:error, {:invalid, position}}, _source, function, _arguments) do
+    list = if function == :put_many, do: "rows", else: "ids"
+
     raise ArgumentError,
-          "ids must be branded ids or snowflakes, and the one at position #{position} is neither"
+          "#{list} must have branded ids or snowflakes, and the one at position #{position} is neither"
   end
 
   defp answer!(answer, _source, _function, _arguments), do: answer

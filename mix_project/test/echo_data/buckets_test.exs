@@ -274,12 +274,14 @@ defmodule EchoData.BucketsTest do
 
     test "a row of many, whose position is told, and nothing is put", %{buckets: buckets} do
       for wrong <- ["none", -1, nil] do
-        assert_raise ArgumentError, ~r/^ids must be .* and the one at position 1 is/, fn ->
-          Buckets.put_many(buckets, [{id(1), 1}, {wrong, 2}])
-        end
+        for {name, call} <- [
+              rows: &Buckets.put_many(buckets, [{id(1), 1}, {&1, 2}]),
+              ids: &Buckets.get_many(buckets, [1, &1])
+            ] do
+          message =
+            "#{name} must have branded ids or snowflakes, and the one at position 1 is neither"
 
-        assert_raise ArgumentError, ~r/position 1 is/, fn ->
-          Buckets.get_many(buckets, [1, wrong])
+          assert_raise ArgumentError, message, fn -> call.(wrong) end
         end
       end
 
@@ -302,7 +304,16 @@ defmodule EchoData.BucketsTest do
         assert_raise ArgumentError, ~r/^bucket must be/, fn -> call.(bucket) end
       end
 
-      assert_raise ArgumentError, fn -> Buckets.bucket_start(buckets, 1 <<< 60) end
+      {:ok, last} = Buckets.bucket_at(buckets, ~U[9999-12-31 23:59:59Z])
+      assert Buckets.bucket_start(buckets, last).year == 9999
+
+      for bucket <- [last + 1, 1 <<< 60] do
+        assert_raise ArgumentError,
+                     ~r/^bucket must be one that begins in year 9999 or before/,
+                     fn ->
+                       Buckets.bucket_start(buckets, bucket)
+                     end
+      end
 
       timeline = Timeline.new("EVT")
       message = "the store must be a bucket store, and is a property store or a timeline"
