@@ -3,8 +3,8 @@ defmodule EchoData.Snapshot do
   One moment of a property store or a timeline, kept readable.
 
   The functions that read a store take a snapshot of it in its place, and answer as they would have at that
-  moment, whatever is written meanwhile. A snapshot is also enumerable: its rows, `{id, value}`, oldest
-  first.
+  moment, whatever is written meanwhile; only `info/1` tells of the store as it is now. A snapshot is also
+  enumerable: its rows, `{id, value}`, oldest first.
 
       iex> timeline = EchoData.Timeline.new("EVT")
       iex> EchoData.Timeline.put_by_snowflake(timeline, 1, :first)

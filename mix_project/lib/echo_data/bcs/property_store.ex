@@ -255,6 +255,9 @@ defmodule EchoData.Bcs.PropertyStore do
     * `:payloads` - values that are not kept in the row itself
     * `:versions` - versions that are not reclaimed yet; about one at rest
     * `:snapshots` - snapshots that are held
+
+  Memory belongs to the store and not to a moment of it: asked of a snapshot, all this is told of the store as
+  it is now. `size/1` counts the rows of a snapshot.
   """
   @spec info(source) :: %{atom => non_neg_integer}
   def info(source) do
