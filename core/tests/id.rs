@@ -174,6 +174,12 @@ fn synthetic_cursors_bound_their_millisecond() {
     assert_eq!(snowflake::min_for(at(MAX_TIMESTAMP)), MAX_TIMESTAMP << 22);
     assert_eq!(snowflake::min_for(at(MAX_TIMESTAMP + 1)), MAX);
     assert_eq!(snowflake::min_for(i64::MAX), MAX);
+
+    assert_eq!(snowflake::begin_of(i64::MIN), 0);
+    assert_eq!(snowflake::begin_of(at(1)), 1 << 22);
+    assert_eq!(snowflake::begin_of(at(MAX_TIMESTAMP)), MAX_TIMESTAMP << 22);
+    assert_eq!(snowflake::begin_of(at(MAX_TIMESTAMP + 1)), MAX + 1);
+    assert_eq!(snowflake::begin_of(i64::MAX), MAX + 1);
     assert_eq!(
         snowflake::compose(MAX_TIMESTAMP, MAX_NODE, MAX_SEQUENCE),
         MAX

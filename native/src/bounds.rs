@@ -40,31 +40,17 @@ fn snowflake_of(term: Term<'_>) -> Option<u64> {
     term.decode().ok().filter(|&key| key <= snowflake::MAX)
 }
 
-/// The keys from `low` on and below `high`.
+/// The keys from the id `low` on and below the id `high`.
 pub(crate) fn window_keys(
     low: Term<'_>,
     high: Term<'_>,
     namespace: Namespace,
 ) -> Result<Range<u64>, GateError> {
-    Ok(bound(low, namespace)?..bound(high, namespace)?)
+    Ok(gate(low, namespace)?..gate(high, namespace)?)
 }
 
-/// The keys that a page may have: beyond `cursor` if it is an id, from it on if it is a snowflake, all if
-/// it is `nil`.
+/// The keys that a page may have: beyond `cursor` if it is an id, all if it is `nil`.
 pub(crate) fn beyond(
-    cursor: Term<'_>,
-    order: Order,
-    namespace: Namespace,
-) -> Result<Range<u64>, GateError> {
-    Ok(match (cursor.decode::<u64>(), order) {
-        (Ok(snowflake), Order::Asc) => snowflake..END,
-        (Ok(snowflake), Order::Desc) => 0..snowflake.saturating_add(1),
-        (Err(_), _) => beyond_id(cursor, order, namespace)?,
-    })
-}
-
-/// As [`beyond`], of an id or `nil`.
-pub(crate) fn beyond_id(
     cursor: Term<'_>,
     order: Order,
     namespace: Namespace,
@@ -77,12 +63,4 @@ pub(crate) fn beyond_id(
         Order::Asc => key + 1..END,
         Order::Desc => 0..key,
     })
-}
-
-/// The bound of a window: an id, or a snowflake.
-fn bound(bound: Term<'_>, namespace: Namespace) -> Result<u64, GateError> {
-    match bound.decode() {
-        Ok(snowflake) => Ok(snowflake),
-        Err(_) => gate(bound, namespace),
-    }
 }

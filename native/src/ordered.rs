@@ -5,12 +5,14 @@
 //! Every function takes the store as a reference, or as the name or pid of its process, and answers
 //! `:closed` when there is no such store.
 
-use echo_data_core::id::Namespace;
+use std::ops::Range;
+
+use echo_data_core::id::{snowflake, Namespace};
 use echo_data_core::{Held, OrderedStore, View};
 use rustler::{Encoder, Env, Term};
 
 use crate::batch::SMALL;
-use crate::bounds::{beyond, gate, window_keys};
+use crate::bounds::{beyond, gate, window_keys, END};
 use crate::handle::{self, nif_of_kinds};
 use crate::keyed::{done, keyed, keyed_nifs, All, Keyed};
 use crate::kind::kind;
@@ -54,6 +56,8 @@ ordered_nifs! {
     "ordered_page" 5 page
     "ordered_window" 4 window
     "ordered_count" 3 count
+    "ordered_since" 3 since
+    "ordered_count_between" 3 count_between
     "ordered_namespace" 1 namespace
 }
 
@@ -63,7 +67,7 @@ trait Spaced: Keyed<Rule = Namespace> {}
 impl<K: Keyed<Rule = Namespace>> Spaced for K {}
 
 /// `{:ok, rows}` or `{:more, continuation}`: up to `count` rows in `order`, beyond `cursor` if it is an
-/// id, from `cursor` on if it is a snowflake, from the end if it is `nil`.
+/// id, from the end if it is `nil`.
 fn page<'a, K: Spaced>(
     env: Env<'a>,
     [store, order, cursor, count, values]: [Term<'a>; 5],
@@ -104,12 +108,49 @@ fn count<'a, K: Spaced>(
     [store, low, high]: [Term<'a>; 3],
 ) -> Result<Term<'a>, Refusal> {
     let count = |found: handle::Found<K>| {
-        let range = window_keys(low, high, *found.rule())?;
-        found.read(env, |view| {
-            Ok((atoms::ok(), K::count(&view, range)).encode(env))
-        })
+        let keys = window_keys(low, high, *found.rule())?;
+        count_keys(env, found, keys)
     };
     handle::with(store, count)
+}
+
+/// `{:ok, rows}` or `{:more, continuation}`: up to `count` rows that were minted at an instant or later, in
+/// milliseconds since 1970, oldest first.
+fn since<'a, K: Spaced>(
+    env: Env<'a>,
+    [store, unix_ms, count]: [Term<'a>; 3],
+) -> Result<Term<'a>, Refusal> {
+    let listing = Listing {
+        order: Order::Asc,
+        limit: count.decode().unwrap_or(usize::MAX),
+        values: true,
+    };
+    let keys = snowflake::begin_of(unix_ms.decode()?)..END;
+    let since =
+        |found: handle::Found<K>| rows::list(env, found, All::rows(), listing, |_| keys.clone());
+    handle::with(store, since)
+}
+
+/// `{:ok, count}` of the rows that were minted at the instant `from` or later and before `until`, in
+/// milliseconds since 1970.
+fn count_between<'a, K: Spaced>(
+    env: Env<'a>,
+    [store, from, until]: [Term<'a>; 3],
+) -> Result<Term<'a>, Refusal> {
+    let keys = snowflake::begin_of(from.decode()?)..snowflake::begin_of(until.decode()?);
+    handle::with(store, |found: handle::Found<K>| {
+        count_keys(env, found, keys)
+    })
+}
+
+fn count_keys<'a, K: Spaced>(
+    env: Env<'a>,
+    found: handle::Found<'_, K>,
+    keys: Range<u64>,
+) -> Result<Term<'a>, Refusal> {
+    found.read(env, |view| {
+        Ok((atoms::ok(), K::count(&view, keys)).encode(env))
+    })
 }
 
 /// The namespace of the store's ids.

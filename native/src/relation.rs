@@ -7,7 +7,7 @@ use echo_data_core::id::{GateError, Namespace};
 use echo_data_core::{EdgeStore, EdgeView, HeldEdges};
 use rustler::{Encoder, Env, NifResult, NifUnitEnum, NifUntaggedEnum, Term};
 
-use crate::bounds::{beyond_id, gate};
+use crate::bounds::{beyond, gate, window_keys};
 use crate::handle::{self, Handle};
 use crate::hot::hot_nif;
 use crate::kind::kind;
@@ -176,11 +176,11 @@ fn count<'a>(
     let count = |found: Found| {
         let key = found.key(end, id)?;
         let namespace = found.rule().namespaces(end).1;
-        let range = gate(low, namespace)?..gate(high, namespace)?;
+        let keys = window_keys(low, high, namespace)?;
         found.read(env, |view| {
             let count = match end {
-                End::From => view.from(key).count(range),
-                End::To => view.to(key).count(range),
+                End::From => view.from(key).count(keys),
+                End::To => view.to(key).count(keys),
             };
             Ok((atoms::ok(), count).encode(env))
         })
@@ -232,7 +232,7 @@ fn page<'a>(
     };
     let page = |found: Found| {
         let key = found.key(end, id)?;
-        let keys = beyond_id(cursor, order, found.rule().namespaces(end).1)?;
+        let keys = beyond(cursor, order, found.rule().namespaces(end).1)?;
         match end {
             End::From => rows::list(env, found, From::numbered(key), listing, |_| keys.clone()),
             End::To => rows::list(env, found, To::numbered(key), listing, |_| keys.clone()),

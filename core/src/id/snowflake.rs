@@ -89,9 +89,28 @@ pub const fn compose(timestamp: u64, node: u16, sequence: u16) -> u64 {
 /// ```
 #[inline]
 pub const fn min_for(unix_ms: i64) -> u64 {
+    match begin_of(unix_ms) {
+        begin @ ..=MAX => begin,
+        _ => MAX,
+    }
+}
+
+/// Where the ids of an instant, in milliseconds since 1970, and of all later ones begin: what [`min_for`]
+/// answers, but [`MAX`]` + 1`, which is no id, for an instant after the last representable millisecond. To be
+/// the end of a range, which would lose the last id otherwise.
+///
+/// ```
+/// use echo_data_core::id::snowflake;
+///
+/// let soon = snowflake::begin_of(1_769_526_512_000);
+/// assert_eq!(soon, snowflake::min_for(1_769_526_512_000));
+/// assert!((soon..snowflake::begin_of(i64::MAX)).contains(&snowflake::MAX));
+/// ```
+#[inline]
+pub const fn begin_of(unix_ms: i64) -> u64 {
     let timestamp = since_epoch(unix_ms);
     if timestamp > MAX_TIMESTAMP {
-        MAX
+        MAX + 1
     } else {
         timestamp << TIMESTAMP_SHIFT
     }

@@ -1,6 +1,8 @@
 //! The index against a `BTreeMap`, with nodes of four entries, and its invariants after every step.
 #![allow(unsafe_code)] // walks the nodes to check their shape
 
+use std::cell::Cell;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::{Bound, Range};
 
@@ -314,5 +316,84 @@ proptest! {
         drop(subject);
         crate::publish::drain();
         prop_assert_eq!(gauge.left(), Some(crate::publish::Tally::default()));
+    }
+}
+
+thread_local! {
+    /// How often this thread has compared [`Counted`] keys.
+    static COMPARISONS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// A key of two parts, as edges have, that counts how often it is compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Counted(u64, u64);
+
+impl Ord for Counted {
+    fn cmp(&self, other: &Self) -> Ordering {
+        COMPARISONS.set(COMPARISONS.get() + 1);
+        (self.0, self.1).cmp(&(other.0, other.1))
+    }
+}
+
+impl PartialOrd for Counted {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Counted in comparisons, not in time: a question that became a scan compares each of the rows.
+#[test]
+fn questions_compare_keys_of_a_path_whatever_the_number_of_rows() {
+    type Pairs = Root<Counted, Inline<u64>>;
+    let odd =
+        (0..400).flat_map(|subject| (0..500).map(move |n| Counted(2 * subject + 1, 2 * n + 1)));
+    let rows: Vec<_> = odd.map(|key| (key, Change::Put(Inline(0)))).collect();
+    let store: Published<(Pairs,)> = Published::new();
+    store.update(|edit, (index,)| {
+        index.rebuild(edit, &rows);
+        Outcome::Publish(())
+    });
+    let version = store.pin();
+    let index = &version.0;
+    assert_eq!(index.len(), 200_000);
+
+    let count = |low, high| index.positions(low..high).len();
+    let ends = |low, high| {
+        let mut entries = index.entries(index.positions(low..high));
+        usize::from(entries.next().is_some()) + usize::from(entries.next_back().is_some())
+    };
+    let (first, last) = (Counted(0, 0), Counted(u64::MAX, u64::MAX));
+    let absent = (Counted(400, 0), Counted(400, u64::MAX));
+    let questions: [(&str, usize, &dyn Fn() -> usize); 9] = [
+        ("a key that is there", 1, &|| {
+            usize::from(index.get(&Counted(401, 501)).is_some())
+        }),
+        ("an absent key", 0, &|| {
+            usize::from(index.get(&Counted(401, 500)).is_some())
+        }),
+        ("the degree of an absent subject", 0, &|| {
+            count(absent.0, absent.1)
+        }),
+        ("the degree of a subject", 500, &|| {
+            count(Counted(401, 0), Counted(402, 0))
+        }),
+        ("a window of all", 200_000, &|| count(first, last)),
+        ("an empty window", 0, &|| {
+            count(Counted(401, 500), Counted(401, 501))
+        }),
+        ("an inverted window", 0, &|| count(last, first)),
+        ("the ends of all", 2, &|| ends(first, last)),
+        ("the ends of an absent subject", 0, &|| {
+            ends(absent.0, absent.1)
+        }),
+    ];
+    for (question, answer, ask) in questions {
+        COMPARISONS.set(0);
+        assert_eq!(ask(), answer, "{question}");
+        let compared = COMPARISONS.get();
+        assert!(
+            (1..200).contains(&compared),
+            "{question}: {compared} comparisons"
+        );
     }
 }

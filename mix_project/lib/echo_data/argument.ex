@@ -43,10 +43,23 @@ defmodule EchoData.Argument do
     end
   end
 
+  @doc "A `DateTime` in milliseconds since 1970; raises for anything else."
+  @spec unix_ms!(String.t(), term) :: integer
+  def unix_ms!(_name, %DateTime{} = instant), do: DateTime.to_unix(instant, :millisecond)
+  def unix_ms!(name, other), do: refuse!(name, "a DateTime", other)
+
+  @doc "Options with their defaults; raises unless they are a keyword list of allowed ones."
+  @spec options!(term, [atom | {atom, term}]) :: keyword
+  def options!(options, allowed) do
+    if Keyword.keyword?(options),
+      do: Keyword.validate!(options, allowed),
+      else: refuse!("options", "a keyword list", options)
+  end
+
   @doc "The `:access` option of a handle; raises for any other option."
   @spec access!(keyword) :: :public | :protected | :private
   def access!(options) do
-    access = options |> Keyword.validate!(access: :public) |> Keyword.fetch!(:access)
+    access = options |> options!(access: :public) |> Keyword.fetch!(:access)
 
     if access in [:public, :protected, :private],
       do: access,

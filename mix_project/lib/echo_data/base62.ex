@@ -13,7 +13,7 @@ defmodule EchoData.Base62 do
   Every function is O(1): one native call.
   """
 
-  import EchoData.Argument, only: [refuse!: 3]
+  import EchoData.Argument, only: [options!: 2, refuse!: 3]
 
   alias EchoData.Native
 
@@ -54,7 +54,7 @@ defmodule EchoData.Base62 do
   """
   @spec encode(EchoData.Snowflake.t(), width: pos_integer, pad: boolean) :: binary
   def encode(number, options) do
-    options = Keyword.validate!(options, width: @width, pad: true)
+    options = options!(options, width: @width, pad: true)
     width = width!(options[:width])
     digits = significant(encode(number))
     if pad!(options[:pad]), do: String.pad_leading(digits, width, "0"), else: digits

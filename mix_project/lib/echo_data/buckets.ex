@@ -50,7 +50,7 @@ defmodule EchoData.Buckets do
   In the costs below n is the number of entries. Walking is amortised O(1) an entry.
   """
 
-  import EchoData.Argument, only: [access!: 1, refuse!: 3]
+  import EchoData.Argument, only: [access!: 1, options!: 2, refuse!: 3, unix_ms!: 2]
 
   alias EchoData.Bcs.Owner
   alias EchoData.Buckets.Expiry
@@ -101,7 +101,7 @@ defmodule EchoData.Buckets do
   """
   @spec new(bucket_bits: 0..40, access: :public | :protected | :private) :: t
   def new(options \\ []) do
-    options = Keyword.validate!(options, bucket_bits: @bits, access: :public)
+    options = options!(options, bucket_bits: @bits, access: :public)
     access = access!(Keyword.take(options, [:access]))
 
     case Native.buckets_new(bits!(options[:bucket_bits]), access) do
@@ -138,7 +138,7 @@ defmodule EchoData.Buckets do
   @spec start_link(start_options) :: GenServer.on_start()
   def start_link(options) do
     checked =
-      Keyword.validate!(options, [
+      options!(options, [
         :name,
         :ttl,
         :every,
@@ -281,10 +281,8 @@ defmodule EchoData.Buckets do
       {3, [0, 1, 2, 3]}
   """
   @spec expire_older_than(buckets, DateTime.t()) :: {non_neg_integer, buckets}
-  def expire_older_than(buckets, %DateTime{} = instant) do
-    unix_ms = DateTime.to_unix(instant, :millisecond)
-
-    case Native.buckets_expire(ref(buckets), unix_ms) do
+  def expire_older_than(buckets, instant) do
+    case Native.buckets_expire(ref(buckets), unix_ms!("instant", instant)) do
       :closed ->
         {expired, _buckets} = elsewhere(buckets, :expire_older_than, [instant])
         {expired, buckets}
@@ -293,8 +291,6 @@ defmodule EchoData.Buckets do
         {expired, buckets}
     end
   end
-
-  def expire_older_than(_buckets, instant), do: refuse!("instant", "a DateTime", instant)
 
   @doc "How many entries there are. O(1)."
   @spec size(source) :: non_neg_integer
@@ -339,20 +335,22 @@ defmodule EchoData.Buckets do
       ~U[2026-03-01 11:56:37.760Z]
   """
   @spec bucket_at(source, DateTime.t()) :: {:ok, bucket} | :error
-  def bucket_at(source, %DateTime{} = instant) do
-    case DateTime.to_unix(instant, :millisecond) - Snowflake.epoch_ms() do
+  def bucket_at(source, instant) do
+    case unix_ms!("instant", instant) - Snowflake.epoch_ms() do
       elapsed when elapsed >= 0 -> {:ok, Bitwise.bsr(elapsed, bits(source))}
       _before_the_epoch -> :error
     end
   end
 
-  def bucket_at(_source, instant), do: refuse!("instant", "a DateTime", instant)
-
   @doc "The first instant of a bucket. O(1). Raises `ArgumentError` when no `DateTime` is so late."
   @spec bucket_start(source, bucket) :: DateTime.t()
   def bucket_start(source, bucket) do
     elapsed = Bitwise.bsl(bucket!(bucket), bits(source))
-    DateTime.from_unix!(Snowflake.epoch_ms() + elapsed, :millisecond)
+
+    case DateTime.from_unix(Snowflake.epoch_ms() + elapsed, :millisecond) do
+      {:ok, start} -> start
+      {:error, _reason} -> refuse!("bucket", "one that begins in year 9999 or before", bucket)
+    end
   end
 
   @doc "The snowflakes of all entries, oldest first. O(n)."
@@ -450,9 +448,11 @@ defmodule EchoData.Buckets do
 
   defp answer!({:error, :invalid}, _source, _function, [key | _]), do: refuse_key!(key)
 
-  defp answer!({:error, {:invalid, position}}, _source, _function, _arguments) do
+  defp answer!({:error, {:invalid, position}}, _source, function, _arguments) do
+    list = if function == :put_many, do: "rows", else: "ids"
+
     raise ArgumentError,
-          "ids must be branded ids or snowflakes, and the one at position #{position} is neither"
+          "#{list} must have branded ids or snowflakes, and the one at position #{position} is neither"
   end
 
   defp answer!(answer, _source, _function, _arguments), do: answer
@@ -493,26 +493,26 @@ defmodule EchoData.Buckets do
   defp closed!, do: raise(ArgumentError, "the store is closed")
 
   defimpl Enumerable, for: [EchoData.Buckets, EchoData.BucketsSnapshot] do
-    alias EchoData.Buckets
+    alias EchoData.{Buckets, Enumeration}
 
     def count(source), do: {:ok, Buckets.size(source)}
 
-    def member?(%{ref: ref}, {snowflake, value}) when is_integer(snowflake),
-      do: {:ok, EchoData.Native.buckets_get(ref, snowflake) === {:ok, value}}
+    def member?(source, {snowflake, value}) when snowflake in 0..0x7FFF_FFFF_FFFF_FFFF,
+      do: {:ok, Buckets.fetch_by_snowflake(source, snowflake) === {:ok, value}}
 
-    def member?(_source, _entry), do: {:ok, false}
+    # Counts, so that buckets that are closed raise whatever they are asked for.
+    def member?(source, _no_entry) do
+      {:ok, _size} = count(source)
+      {:ok, false}
+    end
 
     def slice(source) do
-      snapshot = Buckets.snapshot(source)
-      {:ok, Buckets.size(snapshot), &slice(snapshot, &1, &2, &3)}
+      %{ref: ref} = snapshot = Buckets.snapshot(source)
+      read = &Buckets.slice(ref, &1, &2, true)
+      {:ok, Buckets.size(snapshot), &Enumeration.slice(read, &1, &2, &3)}
     end
 
     def reduce(%{ref: ref}, acc, fun), do: Buckets.reduce(ref, acc, fun)
-
-    defp slice(%{ref: ref}, first, length, step) do
-      {:ok, entries} = Buckets.slice(ref, first, (length - 1) * step + 1, true)
-      Enum.take_every(entries, step)
-    end
   end
 
   defimpl Collectable do

@@ -26,6 +26,28 @@ defmodule EchoData.Enumeration do
     end
   end
 
+  @doc "Whether a value is what was found under its key, as `Enumerable.member?/2` answers it."
+  @spec member?({:ok, term} | {:error, term} | :closed, term) :: {:ok, boolean}
+  def member?(:closed, _value), do: closed!()
+  def member?(found, value), do: {:ok, found === {:ok, value}}
+
+  @doc """
+  Every `step`-th of `length` rows from a position on, as `Enumerable.slice/1` wants them. `read` answers the
+  rows at positions, from a first one on.
+  """
+  @spec slice(
+          (non_neg_integer, pos_integer -> {:ok, list} | :closed),
+          non_neg_integer,
+          pos_integer,
+          pos_integer
+        ) :: list
+  def slice(read, first, length, step) do
+    case read.(first, (length - 1) * step + 1) do
+      {:ok, rows} -> Enum.take_every(rows, step)
+      :closed -> closed!()
+    end
+  end
+
   defp release({:suspended, acc, continue}, moment, close),
     do: {:suspended, acc, &(&1 |> continue.() |> release(moment, close))}
 

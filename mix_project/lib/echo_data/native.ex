@@ -142,6 +142,13 @@ defmodule EchoData.Native do
   @spec ordered_count(store, term, term) :: {:ok, non_neg_integer} | refused
   def ordered_count(_store, _low, _high), do: not_loaded()
 
+  @spec ordered_since(store, unix_ms :: integer, pos_integer) :: listed
+  def ordered_since(_store, _unix_ms, _count), do: not_loaded()
+
+  @spec ordered_count_between(store, unix_ms :: integer, unix_ms :: integer) ::
+          {:ok, non_neg_integer} | :closed
+  def ordered_count_between(_store, _from, _until), do: not_loaded()
+
   @spec ordered_size(store) :: non_neg_integer | :closed
   def ordered_size(_store), do: not_loaded()
 

@@ -3,12 +3,12 @@ defmodule EchoData.Ordered do
   # What property stores and timelines have in common: checked arguments, and work that takes more than one
   # native call. A store is whatever the native functions take; `:closed` is for the caller to interpret.
 
-  import EchoData.Argument, only: [boolean!: 2, count!: 1, refuse!: 3]
+  import EchoData.Argument, only: [boolean!: 2, count!: 1, options!: 2, refuse!: 3]
 
   alias EchoData.{Enumeration, Native, Steps}
 
   @type order :: :asc | :desc
-  @type cursor :: EchoData.BrandedId.t() | EchoData.Snowflake.t() | nil
+  @type cursor :: EchoData.BrandedId.t() | nil
   @type refused :: {:error, :namespace | :invalid} | :closed
   @type refused_at :: {:error, {:namespace | :invalid, non_neg_integer}} | :closed
 
@@ -17,7 +17,7 @@ defmodule EchoData.Ordered do
   def page_options!([], _cursor, values), do: {nil, values}
 
   def page_options!(options, cursor, values) do
-    options = Keyword.validate!(options, [{cursor, nil}, values: values])
+    options = options!(options, [{cursor, nil}, values: values])
     {options[cursor], boolean!("values", options[:values])}
   end
 
@@ -26,7 +26,7 @@ defmodule EchoData.Ordered do
   def values!([], values), do: values
 
   def values!(options, values),
-    do: boolean!("values", Keyword.validate!(options, values: values)[:values])
+    do: boolean!("values", options!(options, values: values)[:values])
 
   @doc "Up to `n` rows of a page that begins beyond a cursor."
   @spec page(term, order, cursor, term, boolean) :: {:ok, list} | refused
@@ -34,9 +34,13 @@ defmodule EchoData.Ordered do
     do: store |> Native.ordered_page(order, cursor, count!(n), values) |> listed()
 
   @doc "The rows from `low` on and below `high`."
-  @spec window(term, cursor, cursor, boolean) :: {:ok, list} | refused
+  @spec window(term, term, term, boolean) :: {:ok, list} | refused
   def window(store, low, high, values),
     do: store |> Native.ordered_window(low, high, values) |> listed()
+
+  @doc "Up to `n` rows from an instant on, in milliseconds since 1970, oldest first."
+  @spec since(term, integer, term) :: {:ok, list} | :closed
+  def since(store, unix_ms, n), do: store |> Native.ordered_since(unix_ms, count!(n)) |> listed()
 
   @doc "The rows at positions that are counted from the oldest."
   @spec slice(term, non_neg_integer, non_neg_integer) :: {:ok, list} | refused

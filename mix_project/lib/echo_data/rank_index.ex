@@ -66,7 +66,7 @@ defmodule EchoData.RankIndex do
   In the costs below n is the number of records.
   """
 
-  import EchoData.Argument, only: [boolean!: 2, limit!: 1, refuse!: 3]
+  import EchoData.Argument, only: [boolean!: 2, limit!: 1, options!: 2, refuse!: 3]
 
   alias EchoData.Bcs.{Owner, PropertyStore}
   alias EchoData.{BrandedId, Native, RankedSet, Snapshot, Steps}
@@ -129,7 +129,7 @@ defmodule EchoData.RankIndex do
         ) :: :ok | {:error, :exists} | PropertyStore.rejection()
   def add_index(store, name, declaration, options \\ []) do
     index = Declaration.one!(name, declaration)
-    [on_progress: told] = Keyword.validate!(options, on_progress: nil)
+    [on_progress: told] = options!(options, on_progress: nil)
 
     add = fn listener ->
       with :closed <- Native.rank_index_add(store, index, listener),

@@ -3,7 +3,7 @@ defmodule EchoData.Relation do
   # What edge stores and hierarchies have in common: checked arguments, and work that takes more than one
   # native call. A store is whatever the native functions take; `:closed` is for the caller to interpret.
 
-  import EchoData.Argument, only: [boolean!: 2, limit!: 1, refuse!: 3]
+  import EchoData.Argument, only: [boolean!: 2, limit!: 1, options!: 2, refuse!: 3]
 
   alias EchoData.{BrandedId, Native, Steps}
 
@@ -29,7 +29,7 @@ defmodule EchoData.Relation do
   """
   @spec page_options!(keyword) :: {order, BrandedId.t() | nil, boolean}
   def page_options!(options) do
-    checked = Keyword.validate!(options, [:order, :after, :before, values: true])
+    checked = options!(options, [:order, :after, :before, values: true])
 
     {order, cursor} =
       case {checked[:order], checked[:after], checked[:before]} do

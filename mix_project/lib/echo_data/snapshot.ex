@@ -3,8 +3,8 @@ defmodule EchoData.Snapshot do
   One moment of a property store or a timeline, kept readable.
 
   The functions that read a store take a snapshot of it in its place, and answer as they would have at that
-  moment, whatever is written meanwhile. A snapshot is also enumerable: its rows, `{id, value}`, oldest
-  first.
+  moment, whatever is written meanwhile; only `info/1` tells of the store as it is now. A snapshot is also
+  enumerable: its rows, `{id, value}`, oldest first.
 
       iex> timeline = EchoData.Timeline.new("EVT")
       iex> EchoData.Timeline.put_by_snowflake(timeline, 1, :first)
@@ -24,7 +24,7 @@ defmodule EchoData.Snapshot do
 
   use EchoData.Moment, close: :ordered_close
 
-  alias EchoData.{Native, Ordered}
+  alias EchoData.{Enumeration, Native, Ordered}
 
   @doc false
   @spec closed!() :: no_return
@@ -39,20 +39,22 @@ defmodule EchoData.Snapshot do
       end
     end
 
-    def member?(%{ref: ref}, {id, value}), do: {:ok, Native.ordered_get(ref, id) === {:ok, value}}
-    def member?(_snapshot, _row), do: {:ok, false}
+    def member?(%{ref: ref}, {id, value}),
+      do: ref |> Native.ordered_get(id) |> Enumeration.member?(value)
+
+    # Counts, so that a snapshot that has ended raises whatever it is asked for.
+    def member?(snapshot, _no_row) do
+      {:ok, _size} = count(snapshot)
+      {:ok, false}
+    end
 
     def slice(%{ref: ref} = snapshot) do
       {:ok, size} = count(snapshot)
-      {:ok, size, &slice(ref, &1, &2, &3)}
+      read = &Ordered.slice(ref, &1, &2)
+      {:ok, size, &Enumeration.slice(read, &1, &2, &3)}
     end
 
     def reduce(%{ref: ref}, acc, fun), do: Ordered.reduce(ref, acc, fun)
-
-    defp slice(ref, first, length, step) do
-      {:ok, rows} = Ordered.slice(ref, first, (length - 1) * step + 1)
-      Enum.take_every(rows, step)
-    end
   end
 
   defimpl Inspect do

@@ -24,7 +24,7 @@ defmodule EchoData.Snowflake do
   """
 
   import Bitwise
-  import EchoData.Argument, only: [refuse!: 3]
+  import EchoData.Argument, only: [options!: 2, refuse!: 3, unix_ms!: 2]
 
   alias EchoData.Native
 
@@ -142,15 +142,13 @@ defmodule EchoData.Snowflake do
       0
   """
   @spec min_for(DateTime.t()) :: t
-  def min_for(%DateTime{} = datetime) do
-    case DateTime.to_unix(datetime, :millisecond) - @epoch_ms do
+  def min_for(datetime) do
+    case unix_ms!("datetime", datetime) - @epoch_ms do
       elapsed when elapsed < 0 -> 0
       elapsed when elapsed > @max_timestamp -> @max
       elapsed -> elapsed <<< @timestamp_shift
     end
   end
-
-  def min_for(datetime), do: refuse!("datetime", "a DateTime", datetime)
 
   @doc """
   Whether a term is an id: an integer from 0 to 2^63 - 1. True and false, never an error.
@@ -184,7 +182,7 @@ defmodule EchoData.Snowflake do
   """
   @spec generate(worker_id: node_id, sequence: 0..4095) :: t
   def generate(options \\ []) do
-    options = Keyword.validate!(options, [:worker_id, :sequence])
+    options = options!(options, [:worker_id, :sequence])
     worker_id = worker_id!(options[:worker_id])
 
     case options[:sequence] do

@@ -26,7 +26,7 @@ defmodule EchoData.Timeline do
   In the costs below n is the number of rows. Walking is amortised O(1) a row.
   """
 
-  import EchoData.Argument, only: [access!: 1, refuse!: 3]
+  import EchoData.Argument, only: [access!: 1, refuse!: 3, unix_ms!: 2]
 
   alias EchoData.{Bcs, BrandedId, Native, Ordered, Snapshot, Snowflake}
 
@@ -160,8 +160,8 @@ defmodule EchoData.Timeline do
   Up to `n` rows minted at a `DateTime` or later, oldest first. O(log n + page).
   """
   @spec since(source, DateTime.t(), pos_integer) :: [row]
-  def since(source, datetime, n),
-    do: page(source, :asc, Snowflake.min_for(datetime), n, true)
+  def since(%{ref: ref}, datetime, n),
+    do: answered!(Ordered.since(ref, unix_ms!("datetime", datetime), n))
 
   @doc """
   Up to `n` rows, newest first. O(log n + page).
@@ -201,14 +201,21 @@ defmodule EchoData.Timeline do
 
   @doc "How many ids there are from `lo` on and below `hi`. O(log n), whatever their number."
   @spec count_window(source, BrandedId.t(), BrandedId.t()) :: non_neg_integer
-  def count_window(source, lo, hi), do: count(source, lo, hi)
+  def count_window(%{ref: ref} = source, lo, hi) do
+    case Native.ordered_count(ref, lo, hi) do
+      {:ok, count} -> count
+      refused -> refuse_bounds!(refused, source, lo, hi)
+    end
+  end
 
   @doc """
   How many rows were minted at `from` or later and before `until`, two `DateTime`s. O(log n).
   """
   @spec window_count(source, DateTime.t(), DateTime.t()) :: non_neg_integer
-  def window_count(source, from, until),
-    do: count(source, Snowflake.min_for(from), Snowflake.min_for(until))
+  def window_count(%{ref: ref}, from, until) do
+    [from, until] = [unix_ms!("from", from), unix_ms!("until", until)]
+    answered!(Native.ordered_count_between(ref, from, until))
+  end
 
   @doc "How many rows there are. O(1)."
   @spec size(source) :: non_neg_integer
@@ -234,19 +241,15 @@ defmodule EchoData.Timeline do
     end
   end
 
-  defp count(%{ref: ref} = source, lo, hi) do
-    case Native.ordered_count(ref, lo, hi) do
-      {:ok, count} -> count
-      refused -> refuse_bounds!(refused, source, lo, hi)
-    end
-  end
-
   defp found({:ok, _value} = ok, _source, _id), do: ok
   defp found({:error, :not_found}, _source, _id), do: :error
   defp found(refused, source, id), do: refuse_id!(refused, source, id)
 
   defp open!(:closed), do: closed!()
   defp open!(answer), do: answer
+
+  defp answered!({:ok, answer}), do: answer
+  defp answered!(:closed), do: closed!()
 
   @spec refuse_id!(term, source, term) :: no_return
   defp refuse_id!(:closed, _source, _id), do: closed!()
@@ -275,11 +278,18 @@ defmodule EchoData.Timeline do
   defp closed!, do: raise(ArgumentError, "the store is closed")
 
   defimpl Enumerable do
-    alias EchoData.{Ordered, Timeline}
+    alias EchoData.{Enumeration, Native, Ordered, Timeline}
 
     def count(timeline), do: {:ok, Timeline.size(timeline)}
 
-    def member?(timeline, row), do: timeline |> Timeline.snapshot() |> Enumerable.member?(row)
+    def member?(%{ref: ref}, {id, value}),
+      do: ref |> Native.ordered_get(id) |> Enumeration.member?(value)
+
+    # Counts, so that a timeline that is closed raises whatever it is asked for.
+    def member?(timeline, _no_row) do
+      {:ok, _size} = count(timeline)
+      {:ok, false}
+    end
 
     def slice(timeline), do: timeline |> Timeline.snapshot() |> Enumerable.slice()
 

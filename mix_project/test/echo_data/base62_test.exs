@@ -78,6 +78,7 @@ defmodule EchoData.Base62Test do
     assert_raise ArgumentError, ~r/^width must be/, fn -> Base62.encode(1, width: 0) end
     assert_raise ArgumentError, ~r/^width must be/, fn -> Base62.encode(1, width: "4") end
     assert_raise ArgumentError, ~r/^pad must be/, fn -> Base62.encode(1, pad: nil) end
+    assert_raise ArgumentError, ~r/^options must be/, fn -> Base62.encode(1, 4) end
     assert_raise ArgumentError, ~r/wide/, fn -> Base62.encode(1, wide: 4) end
   end
 

@@ -242,6 +242,7 @@ defmodule EchoData.BucketsTest do
       assert Buckets.info(Buckets.new()).bucket_bits == 12
       assert_raise ArgumentError, ~r/^access must be/, fn -> Buckets.new(access: :all) end
       assert_raise ArgumentError, ~r/unknown keys/, fn -> Buckets.new(namespace: "SES") end
+      assert_raise ArgumentError, ~r/^options must be a keyword list/, fn -> Buckets.new(12) end
     end
 
     test "an id or a snowflake, and nothing is touched", %{buckets: buckets} do
@@ -273,12 +274,14 @@ defmodule EchoData.BucketsTest do
 
     test "a row of many, whose position is told, and nothing is put", %{buckets: buckets} do
       for wrong <- ["none", -1, nil] do
-        assert_raise ArgumentError, ~r/^ids must be .* and the one at position 1 is/, fn ->
-          Buckets.put_many(buckets, [{id(1), 1}, {wrong, 2}])
-        end
+        for {name, call} <- [
+              rows: &Buckets.put_many(buckets, [{id(1), 1}, {&1, 2}]),
+              ids: &Buckets.get_many(buckets, [1, &1])
+            ] do
+          message =
+            "#{name} must have branded ids or snowflakes, and the one at position 1 is neither"
 
-        assert_raise ArgumentError, ~r/position 1 is/, fn ->
-          Buckets.get_many(buckets, [1, wrong])
+          assert_raise ArgumentError, message, fn -> call.(wrong) end
         end
       end
 
@@ -301,7 +304,16 @@ defmodule EchoData.BucketsTest do
         assert_raise ArgumentError, ~r/^bucket must be/, fn -> call.(bucket) end
       end
 
-      assert_raise ArgumentError, fn -> Buckets.bucket_start(buckets, 1 <<< 60) end
+      {:ok, last} = Buckets.bucket_at(buckets, ~U[9999-12-31 23:59:59Z])
+      assert Buckets.bucket_start(buckets, last).year == 9999
+
+      for bucket <- [last + 1, 1 <<< 60] do
+        assert_raise ArgumentError,
+                     ~r/^bucket must be one that begins in year 9999 or before/,
+                     fn ->
+                       Buckets.bucket_start(buckets, bucket)
+                     end
+      end
 
       timeline = Timeline.new("EVT")
       message = "the store must be a bucket store, and is a property store or a timeline"
@@ -344,6 +356,27 @@ defmodule EchoData.BucketsTest do
       assert Enum.to_list(buckets) == []
       Native.drain()
       assert Buckets.info(buckets).snapshots == 0
+    end
+
+    test "and its snapshots are not enumerated when they are closed", %{buckets: buckets} do
+      Buckets.put_by_snowflake(buckets, 1, :a)
+      snapshot = Buckets.snapshot(buckets)
+      slices = for source <- [buckets, snapshot], do: source |> Enumerable.slice() |> elem(2)
+      Buckets.close(buckets)
+
+      for source <- [buckets, snapshot],
+          enumerate <- [
+            &Enum.to_list/1,
+            &Enum.count/1,
+            &Enum.at(&1, 0),
+            &Enum.member?(&1, {1, :a}),
+            &Enum.member?(&1, {-1, :a}),
+            &Enum.member?(&1, :entry)
+          ] do
+        assert_raise ArgumentError, ~r/closed/, fn -> enumerate.(source) end
+      end
+
+      for slice <- slices, do: assert_raise(ArgumentError, ~r/closed/, fn -> slice.(0, 1, 1) end)
     end
 
     test "collects in one step, or not at all", %{buckets: buckets} do

@@ -50,8 +50,19 @@ defmodule EchoData.LifetimeTest do
         &Timeline.size/1,
         &Timeline.info/1,
         &Timeline.snapshot/1,
-        &Enum.to_list/1
+        &Enum.to_list/1,
+        &Enum.member?(&1, {id(1), :value}),
+        &Enum.member?(&1, :row)
       ])
+    end
+
+    test "raises in the middle of an enumeration by positions, too" do
+      timeline = Timeline.new("LIF")
+      Timeline.put_many(timeline, rows(10))
+      {:ok, 10, slice} = Enumerable.slice(timeline)
+      assert [{_id, _value}] = slice.(9, 1, 1)
+      Timeline.close(timeline)
+      assert_raise ArgumentError, "the store is closed", fn -> slice.(9, 1, 1) end
     end
 
     test "gives all its memory back, whoever ends it" do

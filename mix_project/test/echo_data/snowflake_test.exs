@@ -128,6 +128,7 @@ defmodule EchoData.SnowflakeTest do
       end
 
       assert_raise ArgumentError, ~r/node/, fn -> Snowflake.generate(node: 1) end
+      assert_raise ArgumentError, ~r/^options must be/, fn -> Snowflake.generate(1) end
     end
   end
 

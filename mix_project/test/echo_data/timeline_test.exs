@@ -69,6 +69,23 @@ defmodule EchoData.TimelineTest do
     assert Timeline.window_count(timeline, ~U[1999-01-01 00:00:00Z], at.(99)) == 6
   end
 
+  test "instants after all ids have none, not the last one", %{timeline: timeline} do
+    last_ms = ~U[2093-09-06 15:47:35.551Z]
+    [after_all, far] = [DateTime.add(last_ms, 1, :millisecond), ~U[9999-12-31 23:59:59Z]]
+    largest = (1 <<< 63) - 1
+    Timeline.put_by_snowflake(timeline, largest, :last)
+
+    assert Timeline.since(timeline, last_ms, 2) == [{id(largest), :last}]
+    assert Timeline.window_count(timeline, last_ms, after_all) == 1
+    assert Timeline.window_count(timeline, last_ms, far) == 1
+
+    for instant <- [after_all, far] do
+      assert Timeline.since(timeline, instant, 2) == []
+      assert Timeline.window_count(timeline, instant, far) == 0
+      assert Timeline.window_count(timeline, instant, last_ms) == 0
+    end
+  end
+
   test "a wrong or malformed id raises, and nothing is touched", %{timeline: timeline} do
     fill(timeline, 1..3)
 
@@ -80,13 +97,23 @@ defmodule EchoData.TimelineTest do
       &Timeline.after_cursor(timeline, &1, 5),
       &Timeline.window(timeline, &1, id(9)),
       &Timeline.window(timeline, id(0), &1),
+      &Timeline.count_window(timeline, &1, id(9)),
       &Timeline.count_window(timeline, id(0), &1)
     ]
 
-    for verb <- verbs, term <- ["USR00000000001" | Terms.no_ids()], not is_integer(term) do
-      assert_raise ArgumentError, ~r/^id must be an id of namespace EVT, got: /, fn ->
-        verb.(term)
-      end
+    cursors = [
+      &Timeline.page_desc(timeline, 2, before: &1),
+      &Timeline.page_asc(timeline, 2, after: &1)
+    ]
+
+    # Numbers that have an id are none either.
+    wrong = ["USR00000000001", 0, 2, 1 <<< 63, (1 <<< 64) - 1 | Terms.no_ids()]
+    # A page without a cursor is a page.
+    no_cursors = for term <- wrong, term != nil, do: term
+
+    for {verbs, terms} <- [{verbs, wrong}, {cursors, no_cursors}], verb <- verbs, term <- terms do
+      message = "id must be an id of namespace EVT, got: #{inspect(term)}"
+      assert_raise ArgumentError, message, fn -> verb.(term) end
     end
 
     for term <- [-1, 1 <<< 63, "1", nil] do
@@ -121,8 +148,30 @@ defmodule EchoData.TimelineTest do
       assert_raise ArgumentError, ~r/^n must be a positive integer, got: /, fn -> page.(n) end
     end
 
+    noon = ~U[2026-03-01 12:00:00Z]
+
+    for instant <- [nil, 0, ~N[2026-03-01 12:00:00], id(1)],
+        {name, call} <- [
+          datetime: &Timeline.since(timeline, &1, 1),
+          from: &Timeline.window_count(timeline, &1, noon),
+          until: &Timeline.window_count(timeline, noon, &1)
+        ] do
+      assert_raise ArgumentError, ~r/^#{name} must be a DateTime, got: /, fn -> call.(instant) end
+    end
+
     for namespace <- [nil, "evt", "EVTS"] do
       assert_raise ArgumentError, ~r/^namespace must be/, fn -> Timeline.new(namespace) end
+    end
+
+    for options <- [:protected, nil, %{}, [:values], [{:values, true} | :tail]],
+        call <- [
+          &Timeline.new("EVT", &1),
+          &Timeline.page_asc(timeline, 1, &1),
+          &Timeline.window(timeline, id(1), id(2), &1)
+        ] do
+      assert_raise ArgumentError, ~r/^options must be a keyword list, got: /, fn ->
+        call.(options)
+      end
     end
 
     assert_raise ArgumentError, ~r/^access must be/, fn -> Timeline.new("EVT", access: :all) end
@@ -142,6 +191,13 @@ defmodule EchoData.TimelineTest do
     assert Enum.take(timeline, 2) == Enum.take(rows, 2)
     assert timeline |> Stream.zip(rows) |> Enum.all?(fn {row, same} -> row == same end)
     assert Enum.to_list(Timeline.new("EVT")) == []
+  end
+
+  test "asking whether a row is there holds no moment", %{timeline: timeline} do
+    fill(timeline, 1..9)
+    for n <- 1..20, do: assert({id(n), n} in timeline == n < 10)
+    refute :row in timeline
+    assert Timeline.info(timeline).snapshots == 0
   end
 
   test "an enumeration sees the moment at which it began", %{timeline: timeline} do

@@ -41,7 +41,7 @@ defmodule EchoData.Bcs.EdgeStore do
   In the costs below n is the number of edges. Walking is amortised O(1) an edge.
   """
 
-  import EchoData.Argument, only: [namespace!: 2]
+  import EchoData.Argument, only: [namespace!: 2, options!: 2]
 
   alias EchoData.{Bcs, BrandedId, EdgeSnapshot, Native, Relation}
   alias EchoData.Bcs.Owner
@@ -85,7 +85,7 @@ defmodule EchoData.Bcs.EdgeStore do
   """
   @spec start_link([option]) :: GenServer.on_start()
   def start_link(options) do
-    options = Keyword.validate!(options, [:name, :relation, :subject_ns, :object_ns])
+    options = options!(options, [:name, :relation, :subject_ns, :object_ns])
     relation = Relation.name!(options[:relation])
     subject_ns = namespace!("subject_ns", options[:subject_ns])
     object_ns = namespace!("object_ns", options[:object_ns])

@@ -49,7 +49,7 @@ defmodule EchoData.Bcs.PropertyStore do
   In the costs below n is the number of rows. Walking is amortised O(1) a row.
   """
 
-  import EchoData.Argument, only: [namespace!: 2]
+  import EchoData.Argument, only: [namespace!: 2, options!: 2]
 
   alias EchoData.Bcs.Owner
   alias EchoData.{BrandedId, Native, Ordered, RankIndex, Snapshot}
@@ -91,7 +91,7 @@ defmodule EchoData.Bcs.PropertyStore do
   """
   @spec start_link([option]) :: GenServer.on_start()
   def start_link(options) do
-    options = Keyword.validate!(options, [:name, :namespace, :indexes])
+    options = options!(options, [:name, :namespace, :indexes])
     namespace = namespace!("namespace", options[:namespace])
     Owner.start_link(__MODULE__, options[:name], opener(namespace, options[:indexes]))
   end
@@ -255,6 +255,9 @@ defmodule EchoData.Bcs.PropertyStore do
     * `:payloads` - values that are not kept in the row itself
     * `:versions` - versions that are not reclaimed yet; about one at rest
     * `:snapshots` - snapshots that are held
+
+  Memory belongs to the store and not to a moment of it: asked of a snapshot, all this is told of the store as
+  it is now. `size/1` counts the rows of a snapshot.
   """
   @spec info(source) :: %{atom => non_neg_integer}
   def info(source) do

@@ -35,10 +35,12 @@ defmodule EchoData.Bcs.Supervisor do
   Raises `ArgumentError` for a store that is not described as `t:store/0` says.
   """
   @spec start_link([store]) :: Supervisor.on_start()
-  def start_link(stores) when is_list(stores),
-    do: Supervisor.start_link(__MODULE__, Enum.map(stores, &child!/1))
+  def start_link(stores) do
+    if not is_list(stores) or List.improper?(stores),
+      do: refuse!("stores", "a proper list", stores)
 
-  def start_link(stores), do: refuse!("stores", "a list", stores)
+    Supervisor.start_link(__MODULE__, Enum.map(stores, &child!/1))
+  end
 
   @impl true
   def init(children), do: Supervisor.init(children, strategy: :one_for_one)

@@ -392,6 +392,10 @@ defmodule EchoData.Bcs.EdgeStoreTest do
     assert_raise ArgumentError, ~r/unknown keys/, fn ->
       EdgeStore.start_link([{:namespace, "AST"} | @holds])
     end
+
+    assert_raise ArgumentError, ~r/^options must be a keyword list/, fn ->
+      EdgeStore.start_link(Map.new(@holds))
+    end
   end
 
   test "a store of another kind is misuse, and nothing crashes", %{store: store} do

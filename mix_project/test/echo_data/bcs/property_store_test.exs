@@ -15,6 +15,9 @@ defmodule EchoData.Bcs.PropertyStoreTest do
   defp id(n), do: BrandedId.encode!("ORD", n)
   defp foreign(n), do: BrandedId.encode!("USR", n)
 
+  # Numbers that have an id are none either.
+  defp no_ids, do: ["320636799581945", 0, 2, 1 <<< 63, (1 <<< 64) - 1 | Terms.no_ids()]
+
   defp fill(store, range) do
     rows = for n <- range, do: {id(n), n}
     :ok = PropertyStore.put_many(store, rows)
@@ -74,13 +77,12 @@ defmodule EchoData.Bcs.PropertyStoreTest do
       &PropertyStore.page_asc(store, 2, after: &1)
     ]
 
-    for verb <- verbs ++ cursors do
-      assert verb.(foreign(1)) == {:error, :namespace}
-      assert verb.("320636799581945") == {:error, :invalid}
-    end
+    # A page without a cursor is a page.
+    no_cursors = for term <- no_ids(), term != nil, do: term
 
-    for verb <- verbs, term <- Terms.no_ids(), not is_integer(term) do
-      assert verb.(term) == {:error, :invalid}
+    for {verbs, terms} <- [{verbs, no_ids()}, {cursors, no_cursors}], verb <- verbs do
+      assert verb.(foreign(1)) == {:error, :namespace}
+      for term <- terms, do: assert(verb.(term) == {:error, :invalid})
     end
 
     assert PropertyStore.page_asc(store, 9, values: true) ==
@@ -217,6 +219,10 @@ defmodule EchoData.Bcs.PropertyStoreTest do
 
     assert_raise ArgumentError, ~r/unknown keys/, fn ->
       PropertyStore.start_link(namespace: "ORD", table: :orders)
+    end
+
+    assert_raise ArgumentError, ~r/^options must be a keyword list/, fn ->
+      PropertyStore.start_link(%{namespace: "ORD"})
     end
   end
 

@@ -74,8 +74,10 @@ defmodule EchoData.Bcs.SupervisorTest do
 
     assert Process.whereis(__MODULE__.Never) == nil
 
-    assert_raise ArgumentError, ~r/^stores must be a list/, fn ->
-      Bcs.Supervisor.start_link(:a)
+    for stores <- [:a, [{__MODULE__.Never, "AST"} | :tail]] do
+      assert_raise ArgumentError, ~r/^stores must be a proper list/, fn ->
+        Bcs.Supervisor.start_link(stores)
+      end
     end
   end
 

@@ -58,7 +58,8 @@ defmodule EchoData.RankedSet.LifetimeTest do
   end
 
   test "a handle raises on every call once it is closed" do
-    assert_closed(kind(), [(&Enum.to_list/1) | calls()])
+    enumerations = [&Enum.to_list/1, &Enum.member?(&1, {0, id(1), 1}), &Enum.member?(&1, :row)]
+    assert_closed(kind(), enumerations ++ calls())
     set = RankedSet.new("LIF")
     RankedSet.close(set)
     assert inspect(set) == "#EchoData.RankedSet<LIF, closed>"
