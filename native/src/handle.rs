@@ -129,8 +129,23 @@ impl<K: Kind> Handle<K> {
         env: Env<'_>,
         read: impl FnOnce(K::View<'_>) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
+        self.look(env, Use::Read, read)
+    }
+
+    /// How many rows there are, now or at the moment, whoever asks.
+    pub(crate) fn len(&self, env: Env<'_>) -> Result<usize, Refusal> {
+        self.look(env, Use::Inspect, |view| Ok(K::len(&view)))
+    }
+
+    #[inline]
+    fn look<T>(
+        &self,
+        env: Env<'_>,
+        purpose: Use,
+        read: impl FnOnce(K::View<'_>) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
         let live = self.live();
-        let store = live.open(env, Use::Read)?;
+        let store = live.open(env, purpose)?;
         match &self.source {
             Source::Live(_) => read(K::view(&store)),
             Source::Moment { held, .. } => {
@@ -176,9 +191,12 @@ impl<K: Kind> Handle<K> {
 
     /// As [`close`](Self::close), by a process that may not be allowed to.
     pub(crate) fn close_as(&self, env: Env<'_>) -> Result<bool, Refusal> {
-        if let Source::Live(live) = &self.source {
-            live.admit(Use::Write, live.is_owned_by_caller(env))?;
-        }
+        let purpose = match &self.source {
+            Source::Live(_) => Use::Write,
+            Source::Moment { .. } => Use::Read,
+        };
+        let live = self.live();
+        live.admit(purpose, live.is_owned_by_caller(env))?;
         Ok(self.close())
     }
 

@@ -26,7 +26,7 @@ pub(crate) use store_nifs;
 
 /// The number of rows.
 pub(crate) fn size<'a, K: Kind>(env: Env<'a>, [store]: [Term<'a>; 1]) -> Result<Term<'a>, Refusal> {
-    let size = |found: Found<K>| found.read(env, |view| Ok(K::len(&view).encode(env)));
+    let size = |found: Found<K>| Ok(found.len(env)?.encode(env));
     handle::with(store, size)
 }
 

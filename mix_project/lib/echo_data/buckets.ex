@@ -95,7 +95,7 @@ defmodule EchoData.Buckets do
 
     * `:bucket_bits` - a bucket lasts `2^bucket_bits` milliseconds; in `0..40`, by default 12
     * `:access` - what other processes may do: `:public` (the default) everything, `:protected` read,
-      `:private` nothing; other uses raise `ArgumentError`
+      `:private` nothing but `size/1` and `info/1`; other uses raise `ArgumentError`
 
   Raises `ArgumentError` for anything else.
   """
@@ -526,14 +526,9 @@ defmodule EchoData.Buckets do
   end
 
   defimpl Inspect do
-    alias EchoData.Native
+    alias EchoData.{Appearance, Native}
 
-    def inspect(%{ref: ref}, _options) do
-      size =
-        with %{rows: rows, bytes: bytes} <- Native.buckets_info(ref),
-             do: "#{rows} entries, #{bytes} bytes"
-
-      "#EchoData.Buckets<#{Native.buckets_bits(ref)} bits, #{size}>"
-    end
+    def inspect(%{ref: ref}, _options),
+      do: Appearance.of(@for, Native.buckets_bits(ref), Native.buckets_info(ref), "entries")
   end
 end

@@ -21,12 +21,9 @@ defmodule EchoData.BucketsSnapshot do
   use EchoData.Moment, close: :buckets_close
 
   defimpl Inspect do
-    def inspect(%{ref: ref}, _options) do
-      size =
-        with entries when entries != :closed <- EchoData.Native.buckets_size(ref),
-             do: "#{entries} entries"
+    alias EchoData.{Appearance, Native}
 
-      "#EchoData.BucketsSnapshot<#{EchoData.Native.buckets_bits(ref)} bits, #{size}>"
-    end
+    def inspect(%{ref: ref}, _options),
+      do: Appearance.of(@for, Native.buckets_bits(ref), Native.buckets_size(ref), "entries")
   end
 end

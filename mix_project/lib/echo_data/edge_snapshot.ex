@@ -37,12 +37,9 @@ defmodule EchoData.EdgeSnapshot do
   use EchoData.Moment, close: :relation_close
 
   defimpl Inspect do
-    def inspect(%{ref: ref}, _options) do
-      size =
-        with edges when edges != :closed <- EchoData.Native.relation_size(ref),
-             do: "#{edges} edges"
+    alias EchoData.{Appearance, Native}
 
-      EchoData.Relation.inspect("EchoData.EdgeSnapshot", ref, size)
-    end
+    def inspect(%{ref: ref}, _options),
+      do: Appearance.of(@for, Native.relation_rule(ref), Native.relation_size(ref), "edges")
   end
 end

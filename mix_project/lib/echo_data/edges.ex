@@ -49,7 +49,7 @@ defmodule EchoData.Edges do
   New edges from ids of `parent_ns` to ids of `child_ns`, owned by the calling process.
 
     * `:access` - what other processes may do: `:public` (the default) everything, `:protected` read,
-      `:private` nothing; other uses raise `ArgumentError`
+      `:private` nothing but `size/1` and `info/1`; other uses raise `ArgumentError`
 
   Raises `ArgumentError` unless both namespaces are three letters A to Z.
   """
@@ -205,14 +205,9 @@ defmodule EchoData.Edges do
   defp closed!, do: raise(ArgumentError, "the store is closed")
 
   defimpl Inspect do
-    alias EchoData.{Native, Relation}
+    alias EchoData.{Appearance, Native}
 
-    def inspect(%{ref: ref}, _options) do
-      size =
-        with %{rows: rows, bytes: bytes} <- Native.relation_info(ref),
-             do: "#{rows} edges, #{bytes} bytes"
-
-      Relation.inspect("EchoData.Edges", ref, size)
-    end
+    def inspect(%{ref: ref}, _options),
+      do: Appearance.of(@for, Native.relation_rule(ref), Native.relation_info(ref), "edges")
   end
 end

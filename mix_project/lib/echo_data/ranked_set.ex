@@ -131,7 +131,7 @@ defmodule EchoData.RankedSet do
       for both fields, or a pair
     * `:unique` - whether no two members of a group may have the same score, `nil` included; `false`
     * `:access` - what other processes may do: `:public` (the default) everything, `:protected` read,
-      `:private` nothing; other uses raise `ArgumentError`
+      `:private` nothing but `info/1`; other uses raise `ArgumentError`
 
   Raises `ArgumentError` for anything else.
   """
@@ -559,16 +559,9 @@ defmodule EchoData.RankedSet do
   end
 
   defimpl Inspect do
-    alias EchoData.Native
+    alias EchoData.{Appearance, Native}
 
-    def inspect(%{ref: ref}, _options) do
-      {namespace, _fields, _unique} = Native.ranked_rule(ref)
-
-      size =
-        with %{rows: rows, bytes: bytes} <- Native.ranked_info(ref),
-             do: "#{rows} members, #{bytes} bytes"
-
-      "#EchoData.RankedSet<#{namespace}, #{size}>"
-    end
+    def inspect(%{ref: ref}, _options),
+      do: Appearance.of(@for, Native.ranked_rule(ref), Native.ranked_info(ref), "members")
   end
 end

@@ -22,14 +22,9 @@ defmodule EchoData.RankedSnapshot do
   use EchoData.Moment, close: :ranked_close
 
   defimpl Inspect do
-    def inspect(%{ref: ref}, _options) do
-      {namespace, _fields, _unique} = EchoData.Native.ranked_rule(ref)
+    alias EchoData.{Appearance, Native}
 
-      size =
-        with members when members != :closed <- EchoData.Native.ranked_size(ref),
-             do: "#{members} members"
-
-      "#EchoData.RankedSnapshot<#{namespace}, #{size}>"
-    end
+    def inspect(%{ref: ref}, _options),
+      do: Appearance.of(@for, Native.ranked_rule(ref), Native.ranked_size(ref), "members")
   end
 end

@@ -110,11 +110,4 @@ defmodule EchoData.Relation do
       Map.merge(memory, %{relation: relation, subject_ns: subject_ns, object_ns: object_ns})
     end
   end
-
-  @doc "How a handle or a snapshot looks, with its size, or else `:closed`."
-  @spec inspect(String.t(), reference, String.t() | :closed) :: String.t()
-  def inspect(name, store, size) do
-    {_relation, subject_ns, object_ns} = Native.relation_rule(store)
-    "##{name}<#{subject_ns} -> #{object_ns}, #{size}>"
-  end
 end

@@ -58,13 +58,9 @@ defmodule EchoData.Snapshot do
   end
 
   defimpl Inspect do
-    def inspect(%{ref: ref}, _options) do
-      namespace = EchoData.Native.ordered_namespace(ref)
+    alias EchoData.{Appearance, Native}
 
-      case EchoData.Native.ordered_size(ref) do
-        :closed -> "#EchoData.Snapshot<#{namespace}, closed>"
-        size -> "#EchoData.Snapshot<#{namespace}, #{size} rows>"
-      end
-    end
+    def inspect(%{ref: ref}, _options),
+      do: Appearance.of(@for, Native.ordered_namespace(ref), Native.ordered_size(ref), "rows")
   end
 end

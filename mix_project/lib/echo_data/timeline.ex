@@ -46,7 +46,7 @@ defmodule EchoData.Timeline do
   A new timeline for ids of `namespace`, owned by the calling process.
 
     * `:access` - what other processes may do: `:public` (the default) everything, `:protected` read,
-      `:private` nothing; other uses raise `ArgumentError`
+      `:private` nothing but `size/1` and `info/1`; other uses raise `ArgumentError`
 
   Raises `ArgumentError` unless `namespace` is three letters A to Z.
   """
@@ -309,13 +309,9 @@ defmodule EchoData.Timeline do
   end
 
   defimpl Inspect do
-    def inspect(%{ref: ref}, _options) do
-      namespace = EchoData.Native.ordered_namespace(ref)
+    alias EchoData.{Appearance, Native}
 
-      case EchoData.Native.ordered_info(ref) do
-        :closed -> "#EchoData.Timeline<#{namespace}, closed>"
-        info -> "#EchoData.Timeline<#{namespace}, #{info.rows} rows, #{info.bytes} bytes>"
-      end
-    end
+    def inspect(%{ref: ref}, _options),
+      do: Appearance.of(@for, Native.ordered_namespace(ref), Native.ordered_info(ref), "rows")
   end
 end

@@ -101,7 +101,6 @@ defmodule EchoData.LifetimeTest do
         reads: [
           &Timeline.fetch(&1, id(1)),
           &Timeline.latest(&1, 1),
-          &Timeline.size/1,
           &Timeline.snapshot/1
         ],
         writes: [

@@ -49,7 +49,6 @@ defmodule EchoData.RelationLifetimeTest do
         &Edges.member?(&1, subject(1), object(1)),
         &Edges.children_page(&1, subject(1), nil, 1),
         &Edges.count_parents(&1, object(1)),
-        &Edges.size/1,
         &Edges.snapshot/1
       ],
       writes: [

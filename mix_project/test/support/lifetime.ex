@@ -31,7 +31,10 @@ defmodule EchoData.Lifetime do
     :ok
   end
 
-  @doc "Asserts that a handle can be closed twice, and that then every call raises."
+  @doc """
+  Asserts that a handle can be closed twice, and that then every call raises; and that one of another node, of
+  which nothing is known here, looks closed.
+  """
   @spec assert_closed(kind, [call]) :: :ok
   def assert_closed(kind, calls) do
     store = kind.new.([])
@@ -41,6 +44,8 @@ defmodule EchoData.Lifetime do
       assert_raise ArgumentError, "the store is closed", fn -> call.(store) end
     end
 
+    elsewhere = struct!(kind.module, ref: make_ref())
+    assert inspect(elsewhere) == "##{inspect(kind.module)}<closed>"
     :ok
   end
 
@@ -66,7 +71,7 @@ defmodule EchoData.Lifetime do
 
   @doc """
   Asserts that others may do with a handle what its access says, and its owner everything: `own` answers
-  `answer` to it.
+  `answer` to it. A snapshot is given up by whoever may read, and anybody sees how large it is.
   """
   @spec assert_access(kind, own: {call, answer :: term}, reads: [call], writes: [call]) :: :ok
   def assert_access(kind, own: {own, answer}, reads: reads, writes: writes) do
@@ -79,6 +84,9 @@ defmodule EchoData.Lifetime do
       assert Mortal.run(owner, fn -> own.(store) end) == answer
       for read <- reads, do: assert(allowed?(fn -> read.(store) end) == read?)
       for write <- writes, do: assert(allowed?(fn -> write.(store) end) == write?)
+      snapshot = Mortal.run(owner, fn -> kind.module.snapshot(store) end)
+      assert inspect(snapshot) =~ ~r/^#EchoData\.\w+<.+, \d+ \w+>$/
+      assert allowed?(fn -> snapshot.__struct__.release(snapshot) end) == read?
       assert allowed?(fn -> kind.module.close(store) end) == write?
       assert inspect(store) =~ "##{inspect(kind.module)}<"
       Mortal.kill(owner)
