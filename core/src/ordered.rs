@@ -107,7 +107,7 @@ impl<V: Value> OrderedStore<V> {
     }
 
     /// Removes `key` and answers what `read` makes of its value. O(log n). `read` runs once, before
-    /// the value is gone for good.
+    /// the value is gone for good; the row is removed by then, and stays removed if `read` panics.
     pub fn take<T>(&self, key: u64, read: impl FnOnce(V::Ref<'_>) -> T) -> Option<T> {
         self.table.take(key, read)
     }

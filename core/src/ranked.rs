@@ -148,6 +148,7 @@ impl<S: Score> Ranked<S> {
         let mut names = [self.name(group)];
         let mut moves = Vec::with_capacity(rows.len());
         let added = self.versions.update(|edit, roots| {
+            names.iter_mut().for_each(Name::begin);
             let mut draft = draft(roots);
             let [name] = &names;
             moves.clear();
@@ -225,6 +226,7 @@ impl<S: Score> Ranked<S> {
         assert_eq!(distinct.len(), groups.len(), "a group is named twice");
         let mut names: Vec<_> = groups.iter().map(|group| self.name(group)).collect();
         let done = self.versions.update(|edit, roots| {
+            names.iter_mut().for_each(Name::begin);
             let mut draft = draft(roots);
             let moves = match self.moves(&draft, &names, id, &mut decide) {
                 Ok(moves) => moves,
@@ -317,6 +319,7 @@ impl<S: Score> Ranked<S> {
     ) -> Result<Put, Refusal> {
         let mut name = self.name(group);
         let put = self.versions.update(|edit, roots| {
+            name.begin();
             let member = (&mut name, id);
             match draft(roots).put(edit, member, likely, self.unique, &mut decide) {
                 Ok(Put::Unchanged) => Outcome::Keep(Ok(Put::Unchanged)),

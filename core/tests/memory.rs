@@ -7,9 +7,10 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::Mutex;
+use std::thread;
 
 use common::{eventually, scale, settle, Rng};
-use echo_data_core::{drain, Blob, Boxed, OrderedStore, Value};
+use echo_data_core::{drain, Blob, Boxed, OrderedStore, Put, Ranked, Value, When};
 
 /// The system's allocator, and the bytes that are out.
 struct Counting;
@@ -187,4 +188,39 @@ fn stores_that_come_and_go_leave_nothing() {
     eventually("the stores' memory has come back", || {
         allocated() - before < KEPT / 8
     });
+}
+
+/// A group's name that was about to be made known, when another writer was first with the very same change.
+#[test]
+fn names_of_lost_attempts_are_dropped() {
+    let _alone = ALONE
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    warm_up();
+    let before = allocated();
+    let set = Ranked::<i64>::new();
+    let gauge = set.gauge();
+    for number in 0..16 {
+        let name = vec![number; KEPT as usize / 4];
+        let mut first = true;
+        let done = set.update_each(&[&name], 1, |_| {
+            if std::mem::take(&mut first) {
+                assert_eq!(set.put(&name, 1, 5, When::ALWAYS), Ok(Put::Added));
+            }
+            Ok(Some(5))
+        });
+        assert_eq!(done, Ok(vec![Put::Unchanged]));
+        assert_eq!(set.drop_group(&name), 1);
+        // The copy of the name makes this attempt long, so that the other thread's falls into it.
+        let put = || set.put_all(&name, [(1, 5)]).expect("an integer");
+        let added = thread::scope(|scope| {
+            let other = scope.spawn(put);
+            put() + other.join().expect("no panic")
+        });
+        assert_eq!(added, 1);
+        assert_eq!(set.drop_group(&name), 1);
+    }
+    drop(set);
+    settle(&gauge);
+    eventually("the names are gone", || allocated() - before < KEPT);
 }

@@ -92,7 +92,6 @@ impl<B: Bits> Draft<'_, B> {
         unique: bool,
         decide: impl FnOnce(Option<B>) -> Result<Option<B>, Refusal>,
     ) -> Result<Put, Refusal> {
-        name.begin();
         let group = name.find(self.names);
         if let (Some(group), Some(score)) = (group, likely) {
             let mut way = self.way_to(group, id, score);
@@ -280,7 +279,6 @@ impl<B: Bits> Draft<'_, B> {
         let mut rows = Vec::new();
         let mut groups = Vec::with_capacity(names.len());
         for (name, growth) in names.iter_mut().zip(growth) {
-            name.begin();
             let group = name.find(self.names);
             let id = group
                 .unwrap_or_else(|| fresh.next(name.key(0).hash, |group| self.has_group(group)));

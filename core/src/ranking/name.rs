@@ -60,8 +60,9 @@ impl<'n> Name<'n> {
         }
     }
 
-    /// Begins an attempt at a change.
-    pub(super) fn begin(&mut self) {
+    /// Begins an attempt at a change, before anything is decided: what a lost one wrote is nowhere. For
+    /// names that are kept over the attempts.
+    pub(crate) fn begin(&mut self) {
         self.entered = false;
     }
 
