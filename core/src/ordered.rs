@@ -38,8 +38,9 @@ impl<V: Value> OrderedStore<V> {
 
     /// The current state, for reading now. Wait-free, about 15 ns.
     ///
-    /// A view delays the freeing of memory in the whole process while it lives: keep it for one
-    /// operation, and take a [`snapshot`](Self::snapshot) for anything longer.
+    /// A view delays the freeing of memory in the whole process while it lives, without a bound on how
+    /// much that becomes: keep it for one operation, and take a [`snapshot`](Self::snapshot) for anything
+    /// longer.
     #[inline]
     pub fn view(&self) -> View<'_, V> {
         self.table.view()

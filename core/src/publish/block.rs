@@ -52,6 +52,15 @@ unsafe impl Sync for Block {}
 
 type DropFn = unsafe fn(NonNull<u8>);
 
+/// Runs what may drop values of users. A panic was reported by its hook and ends here: whoever frees in
+/// passing is in the middle of something else. What it carries may panic in its turn when it is dropped.
+pub(super) fn contained(work: impl FnOnce()) {
+    if let Err(carried) = catch_unwind(AssertUnwindSafe(work)) {
+        let dropped = catch_unwind(AssertUnwindSafe(|| drop(carried)));
+        std::mem::forget(dropped);
+    }
+}
+
 /// What a droppable payload has between its header and its value.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -69,6 +78,8 @@ impl Block {
     /// Allocates a block of `bytes` in all. Its contents after the header are uninitialised.
     pub(crate) fn allocate(kind: Kind, width: usize, filled: usize, bytes: usize) -> Self {
         debug_assert!(bytes >= size_of::<Header>());
+        // Before there is memory to be given back.
+        assert!(u32::try_from(bytes).is_ok(), "a block is under 4 GiB");
         let (memory, bytes) = match kind {
             Kind::Leaf | Kind::Inner => (pool::allocate(bytes), pool::rounded(bytes)),
             Kind::Payload | Kind::Droppable => (Self::allocate_payload(bytes), bytes),
@@ -166,16 +177,10 @@ impl Block {
         self.header().race.free();
         if kind == Kind::Droppable {
             // SAFETY: `of_value` wrote this head for the value at this offset; we are its last user.
-            let dropped = catch_unwind(AssertUnwindSafe(|| unsafe {
+            contained(|| unsafe {
                 let head = self.after_header().cast::<Droppable>().read();
                 (head.drop_value)(self.byte_add(DROPPABLE_OFFSET));
-            }));
-            // A panic was reported by its hook and ends here: whoever frees in passing is in the middle
-            // of something else. What it carries may panic in its turn when it is dropped.
-            if let Err(carried) = dropped {
-                let dropped = catch_unwind(AssertUnwindSafe(|| drop(carried)));
-                std::mem::forget(dropped);
-            }
+            });
         }
         // SAFETY: the caller hands over the last use; allocated by `allocate`, for this kind, with
         // this size.

@@ -82,7 +82,7 @@ impl Edit {
         if block.birth() == self.birth && matches!(block.kind(), Kind::Leaf | Kind::Inner) {
             self.stillborn.push(block);
         } else {
-            self.replaced_bytes += block.weight();
+            self.replaced_bytes = self.replaced_bytes.saturating_add(block.weight());
             self.replaced.push(block);
         }
     }

@@ -21,7 +21,7 @@ pub(super) fn retire(guard: &crate::sync::epoch::Guard, work: impl FnOnce() + Se
 mod implementation {
     use std::ptr;
 
-    use crate::sync::{epoch, Arc, AtomicBool, AtomicPtr, Ordering};
+    use crate::sync::{epoch, Arc, AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
     type Work = Box<dyn FnOnce() + Send>;
 
@@ -36,9 +36,12 @@ mod implementation {
     /// The batches of one thread.
     struct Limbo {
         batches: AtomicPtr<Batch>,
+        /// How many batches are in the list, and how many of them are ripe. Hints: they order nothing.
+        waiting: AtomicU64,
+        ripened: AtomicU64,
         /// Whether a running thread adds to it.
         owned: AtomicBool,
-        next: *mut Limbo,
+        next: Option<&'static Limbo>,
     }
 
     /// All that there ever were; a new thread takes over the place of one that ended.
@@ -60,71 +63,90 @@ mod implementation {
     /// Keeps `work` until every thread that is pinned now has unpinned, and does what is due of earlier
     /// calls.
     pub(in crate::publish) fn retire(guard: &epoch::Guard, work: impl FnOnce() + Send + 'static) {
-        let ripe = Arc::new(AtomicBool::new(false));
-        let batch = Batch {
-            ripe: Arc::clone(&ripe),
-            work: Box::new(work),
-            next: ptr::null_mut(),
-        };
-        // Release: pairs with the Acquire in `sweep`; the reads of those who were pinned come before.
-        guard.defer(move || ripe.store(true, Ordering::Release));
-        // An idle thread would keep a deferred call to itself for ever.
-        guard.flush();
         let place = MINE.try_with(|mine| mine.0);
         // A thread that is ending leaves its batches in a place of somebody else's, where they are as
         // good as anywhere.
         let place = place.unwrap_or_else(|_| Limbo::any());
-        place.push(Box::into_raw(Box::new(batch)));
-        place.sweep();
+        let ripen = place.keep(work);
+        guard.defer(ripen);
+        // An idle thread would keep a deferred call to itself for ever.
+        guard.flush();
+        place.sweep_if_worth_it();
     }
 
     /// Does what is due for all threads.
     pub(in crate::publish) fn scavenge() {
-        let mut place = PLACES.load(Ordering::Acquire);
-        // SAFETY: places are never freed.
-        while let Some(limbo) = unsafe { place.as_ref() } {
-            limbo.sweep();
-            place = limbo.next;
+        for place in places() {
+            place.sweep();
         }
     }
 
+    fn places() -> impl Iterator<Item = &'static Limbo> {
+        // Acquire: pairs with the Release in `add`; a place is complete before it is found.
+        let first = PLACES.load(Ordering::Acquire);
+        // SAFETY: places are never freed.
+        let first: Option<&Limbo> = unsafe { first.as_ref() };
+        std::iter::successors(first, |place| place.next)
+    }
+
     impl Limbo {
+        fn new() -> Self {
+            Self {
+                batches: AtomicPtr::new(ptr::null_mut()),
+                waiting: AtomicU64::new(0),
+                ripened: AtomicU64::new(0),
+                owned: AtomicBool::new(true),
+                next: None,
+            }
+        }
+
         /// A place for the calling thread.
         fn adopt() -> &'static Self {
-            // Acquire: pairs with the Release below; a place is complete before it is found.
-            let mut place = PLACES.load(Ordering::Acquire);
-            // SAFETY: places are never freed.
-            while let Some(limbo) = unsafe { place.as_ref() } {
-                if !limbo.owned.swap(true, Ordering::Acquire) {
-                    return limbo;
-                }
-                place = limbo.next;
-            }
-            Self::add()
+            // Acquire: pairs with the Release in `Mine::drop`.
+            let free = places().find(|place| !place.owned.swap(true, Ordering::Acquire));
+            free.unwrap_or_else(Self::add)
         }
 
         fn add() -> &'static Self {
-            let new = Box::leak(Box::new(Self {
-                batches: AtomicPtr::new(ptr::null_mut()),
-                owned: AtomicBool::new(true),
-                next: PLACES.load(Ordering::Relaxed),
-            }));
+            let new = Box::leak(Box::new(Self::new()));
+            let mut first = PLACES.load(Ordering::Acquire);
             loop {
-                let (first, address) = (new.next, ptr::from_mut(new));
-                // Release: pairs with the Acquire of those who walk the list.
-                match PLACES.compare_exchange(first, address, Ordering::Release, Ordering::Relaxed)
+                // SAFETY: places are never freed.
+                new.next = unsafe { first.as_ref() };
+                let address = ptr::from_mut(new);
+                // Release: pairs with the Acquire in `places`; Acquire: the place before it is complete.
+                match PLACES.compare_exchange(first, address, Ordering::Release, Ordering::Acquire)
                 {
                     Ok(_) => return new,
-                    Err(newer) => new.next = newer,
+                    Err(newer) => first = newer,
                 }
             }
         }
 
         /// The place of any thread.
         fn any() -> &'static Self {
-            // SAFETY: places are never freed.
-            let first = unsafe { PLACES.load(Ordering::Acquire).as_ref() };
-            first.unwrap_or_else(Self::add)
+            places().next().unwrap_or_else(Self::add)
+        }
+
+        /// Keeps `work`; what is answered is to be called when it may be done.
+        fn keep(
+            &'static self,
+            work: impl FnOnce() + Send + 'static,
+        ) -> impl FnOnce() + Send + 'static {
+            let ripe = Arc::new(AtomicBool::new(false));
+            let batch = Batch {
+                ripe: Arc::clone(&ripe),
+                work: Box::new(work),
+                next: ptr::null_mut(),
+            };
+            self.waiting.fetch_add(1, Ordering::Relaxed);
+            self.push(Box::into_raw(Box::new(batch)));
+            move || {
+                // Counted first, so that no sweep does what is not counted.
+                self.ripened.fetch_add(1, Ordering::Relaxed);
+                // Release: pairs with the Acquire in `sweep`; the reads of those who were pinned come before.
+                ripe.store(true, Ordering::Release);
+            }
         }
 
         fn push(&self, batch: *mut Batch) {
@@ -145,22 +167,88 @@ mod implementation {
             }
         }
 
-        /// Does the work that is due. The list is taken whole, so each batch has one taker.
-        fn sweep(&self) {
+        /// Sweeps when half of what waits is ripe, so that each batch is looked at twice or so: behind a
+        /// reader that stays pinned the list is long, and nothing in it is ripe. Answers as `sweep`.
+        fn sweep_if_worth_it(&self) -> u64 {
+            let ripened = self.ripened.load(Ordering::Relaxed);
+            match ripened > 0 && ripened * 2 >= self.waiting.load(Ordering::Relaxed) {
+                true => self.sweep(),
+                false => 0,
+            }
+        }
+
+        /// Does the work that is due. The list is taken whole, so each batch has one taker. Answers how
+        /// many batches were looked at.
+        fn sweep(&self) -> u64 {
             // Acquire: pairs with the Release in `push`.
             let mut next = self.batches.swap(ptr::null_mut(), Ordering::Acquire);
+            let mut seen = 0;
             while !next.is_null() {
                 let batch = next;
+                seen += 1;
                 // SAFETY: batches come from `Box::into_raw`; the swap made this thread their owner.
                 unsafe {
                     next = (*batch).next;
                     if (*batch).ripe.load(Ordering::Acquire) {
+                        self.ripened.fetch_sub(1, Ordering::Relaxed);
+                        self.waiting.fetch_sub(1, Ordering::Relaxed);
                         (Box::from_raw(batch).work)();
                     } else {
                         self.push(batch);
                     }
                 }
             }
+            seen
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        const BATCHES: u64 = 1000;
+
+        fn place() -> &'static Limbo {
+            Box::leak(Box::new(Limbo::new()))
+        }
+
+        #[test]
+        fn batches_behind_a_stalled_reader_are_not_looked_at() {
+            let (place, done) = (place(), Arc::new(AtomicU64::new(0)));
+            let mut ripen = Vec::new();
+            for _ in 0..BATCHES {
+                let done = Arc::clone(&done);
+                ripen.push(place.keep(move || {
+                    done.fetch_add(1, Ordering::Relaxed);
+                }));
+                assert_eq!(place.sweep_if_worth_it(), 0);
+            }
+            let mut seen = 0;
+            for ripen in ripen {
+                ripen();
+                seen += place.sweep_if_worth_it();
+            }
+            assert_eq!(done.load(Ordering::Relaxed), BATCHES);
+            assert!(seen <= 2 * BATCHES, "{seen} looks at {BATCHES} batches");
+        }
+
+        #[test]
+        fn a_sweep_does_what_is_ripe_and_keeps_the_rest() {
+            let (place, done) = (place(), Arc::new(AtomicU64::new(0)));
+            let keep = |bit: u32| {
+                let done = Arc::clone(&done);
+                place.keep(move || {
+                    done.fetch_add(1 << bit, Ordering::Relaxed);
+                })
+            };
+            let (_first, second, third) = (keep(0), keep(1), keep(2));
+            second();
+            assert_eq!(place.sweep(), 3);
+            assert_eq!(done.load(Ordering::Relaxed), 0b010);
+            third();
+            assert_eq!(place.sweep_if_worth_it(), 2);
+            assert_eq!(done.load(Ordering::Relaxed), 0b110);
+            assert_eq!(place.sweep_if_worth_it(), 0);
         }
     }
 }

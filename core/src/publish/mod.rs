@@ -212,12 +212,13 @@ impl<R: Roots> Published<R> {
         }
         let cut = edit.take_cut();
         edit.commit();
-        if let Some(replaced) = left {
+        if let Some((replaced, bytes)) = left {
             Garbage {
                 chain: Chain(current),
                 replaced,
                 cut,
                 death: version.number + 1,
+                bytes,
                 shared: Arc::clone(&self.shared),
             }
             .retire(guard);
@@ -226,7 +227,8 @@ impl<R: Roots> Published<R> {
     }
 
     /// The version after `current`, whose record `version` is, and the blocks that it replaces if they
-    /// are to be handed to the reclaimer now; else the new version keeps them, and `current` with them.
+    /// are to be handed to the reclaimer now, with the bytes of all that is handed over then; else the new
+    /// version keeps them, and `current` with them.
     #[inline]
     fn prepare(
         current: *mut Version<R>,
@@ -234,28 +236,33 @@ impl<R: Roots> Published<R> {
         grown: Grown,
         roots: &R,
         edit: &mut Edit,
-    ) -> (*mut Version<R>, Option<Blocks>) {
+    ) -> (*mut Version<R>, Option<(Blocks, u64)>) {
         let replaced = edit.take_replaced();
-        let waiting = edit.replaced_bytes() + Version::<R>::bytes(replaced.len());
-        let limbo = u64::from(version.limbo) + waiting as u64;
+        let waiting = edit
+            .replaced_bytes()
+            .saturating_add(Version::<R>::bytes(replaced.len()));
+        let limbo = u64::from(version.limbo).saturating_add(waiting as u64);
         let reachable = version.born.bytes.saturating_sub(version.handed_over);
         let limit = (reachable / 4).clamp(*LIMBO_BYTES.start(), *LIMBO_BYTES.end());
         let hand_over = limbo > limit || edit.has_cut();
         let (kept, left) = if hand_over {
-            (Blocks::new(), Some(replaced))
+            (Blocks::new(), Some((replaced, limbo)))
         } else {
             (replaced, None)
         };
         // SAFETY: the caller read the growth under its guard.
         let mut born = unsafe { version.born(grown) }.plus(edit.tally());
         born.versions += 1;
-        born.bytes += Version::<R>::bytes(kept.len()) as u64;
+        let record = Version::<R>::bytes(kept.len()) as u64;
+        born.bytes = born.bytes.saturating_add(record);
         let next = Version {
             number: version.number + 1,
             // SAFETY: they are the next version's from now on, and the caller's until it is published.
             roots: unsafe { roots.grown(0) },
             born,
-            handed_over: version.handed_over + if hand_over { limbo } else { 0 },
+            handed_over: version
+                .handed_over
+                .saturating_add(if hand_over { limbo } else { 0 }),
             limbo: if hand_over { 0 } else { limbo as u32 },
             replaced: 0,
             previous: if hand_over { ptr::null_mut() } else { current },
@@ -335,6 +342,7 @@ impl<R: Roots> Drop for Published<R> {
             replaced: Blocks::new(),
             cut,
             death: version.number + 1,
+            bytes: version.limbo.into(),
             shared: Arc::clone(&shared),
         };
         dispose_later(size, move || {

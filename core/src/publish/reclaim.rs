@@ -18,6 +18,10 @@ use super::version::Chain;
 /// 20 to 50 ns, so this bounds the detour to about 25 µs.
 const IN_PASSING: usize = if cfg!(any(test, tiny_nodes)) { 4 } else { 512 };
 
+/// Bytes that may wait for their thread to come by again; more go to the background thread, which is not
+/// idle when the rest of the process is.
+const MAY_WAIT: u64 = 1 << 20;
+
 /// A subtree that no version reaches any more, walked when it is freed.
 pub(crate) struct Subtree {
     pub(crate) top: Frame,
@@ -152,13 +156,16 @@ pub(crate) struct Garbage<R> {
     /// Subtrees cut off by version `death`.
     pub(crate) cut: Vec<Subtree>,
     pub(crate) death: u64,
+    /// How much that is, cut subtrees not counted.
+    pub(crate) bytes: u64,
     pub(crate) shared: Arc<Shared>,
 }
 
 impl<R: Send + 'static> Garbage<R> {
     /// Frees the garbage once every reader that may be inside it is gone.
     pub(crate) fn retire(self, guard: &epoch::Guard) {
-        if self.cut.is_empty() && self.replaced.len() <= IN_PASSING {
+        let small = self.replaced.len() <= IN_PASSING && self.bytes <= MAY_WAIT;
+        if small && self.cut.is_empty() {
             // SAFETY: unlinked by the publication of `death`; the closure runs after a grace period.
             limbo::retire(guard, move || unsafe { self.dispose() });
         } else {
@@ -214,6 +221,7 @@ mod background {
     use std::sync::OnceLock;
     use std::time::Duration;
 
+    use super::super::block::contained;
     use super::{epoch, Arc, AtomicBool, Ordering};
 
     type Work = Box<dyn FnOnce() + Send>;
@@ -248,8 +256,8 @@ mod background {
     /// Waits until everything that was retired before this call is freed, snapshots permitting.
     ///
     /// For tests, and for programs that want to see their memory given back at a known moment. It
-    /// must not be called while a [`View`](crate::ordered::View) of this thread is alive: the wait
-    /// would never end.
+    /// must not be called while a [`View`](crate::ordered::View) of this thread is alive, nor by the
+    /// destructor of a value that a store held: the wait would never end.
     pub fn drain() {
         epoch::pin().flush();
         // What is freed after its grace period may leave more to free, as a store that was closed does.
@@ -285,44 +293,69 @@ mod background {
         let _ = start().send(job);
     }
 
+    /// Runs what may run now at once, also while it waits for a grace period: that can take as long as
+    /// somebody stays pinned. What comes meanwhile and needs one waits for the next.
     fn serve(jobs: &Receiver<Job>) {
-        while let Ok(first) = jobs.recv() {
-            let (mut later, mut now) = (Vec::new(), Vec::new());
-            for job in std::iter::once(first).chain(jobs.try_iter()) {
+        let (mut grace, mut next): (Option<Grace>, Vec<Work>) = (None, Vec::new());
+        loop {
+            let first = match &mut grace {
+                None => jobs.recv().ok(),
+                Some(grace) => jobs.recv_timeout(grace.pause()).ok(),
+            };
+            for job in first.into_iter().chain(jobs.try_iter()) {
                 match job {
-                    Job::Now(work) => now.push(work),
-                    Job::AfterGrace(work) => later.push(work),
+                    Job::Now(work) => run_one(work),
+                    Job::AfterGrace(work) => next.push(work),
                 }
             }
-            now.into_iter().for_each(run_one);
-            if !later.is_empty() {
-                await_grace();
+            if let Some(over) = grace.take_if(|grace| grace.is_over()) {
                 // What other threads retired before is due as well, and they may be idle.
                 super::limbo::scavenge();
-                later.into_iter().for_each(run_one);
+                over.due.into_iter().for_each(run_one);
+            }
+            if grace.is_none() && !next.is_empty() {
+                grace = Some(Grace::begin(std::mem::take(&mut next)));
             }
         }
     }
 
     /// A value whose destructor panics must not end reclamation for everybody.
     fn run_one(work: Work) {
-        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+        contained(work);
     }
 
-    fn await_grace() {
-        let over = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&over);
-        epoch::pin().defer(move || flag.store(true, Ordering::Release));
-        let mut pause = Duration::from_micros(5);
-        loop {
+    /// A grace period that has begun.
+    struct Grace {
+        over: Arc<AtomicBool>,
+        /// What is to be done when it is over.
+        due: Vec<Work>,
+        pause: Duration,
+    }
+
+    impl Grace {
+        fn begin(due: Vec<Work>) -> Self {
+            let over = Arc::new(AtomicBool::new(false));
+            let flag = Arc::clone(&over);
+            epoch::pin().defer(move || flag.store(true, Ordering::Release));
+            Self {
+                over,
+                due,
+                pause: Duration::from_micros(5),
+            }
+        }
+
+        fn is_over(&self) -> bool {
             epoch::pin().flush();
             // Acquire: pairs with the store above; everything before the grace period is seen.
-            if over.load(Ordering::Acquire) {
-                return;
-            }
-            // Somebody is still pinned: a long scan, or a thread that is not running now.
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(1));
+            self.over.load(Ordering::Acquire)
+        }
+
+        /// How long to wait before looking again, longer each time: somebody is still pinned, in a long
+        /// scan, or in a thread that is not running now.
+        fn pause(&mut self) -> Duration {
+            let pause = self.pause;
+            self.pause = (pause * 2).min(Duration::from_millis(1));
+            pause
         }
     }
 }

@@ -32,7 +32,8 @@ impl Tally {
             nodes: self.nodes + other.nodes,
             payloads: self.payloads + other.payloads,
             versions: self.versions + other.versions,
-            bytes: self.bytes + other.bytes,
+            // What values are said to hold elsewhere may be anything.
+            bytes: self.bytes.saturating_add(other.bytes),
         }
     }
 

@@ -143,14 +143,23 @@ impl Rng {
     }
 }
 
-/// Drains until `done`: another thread may be in the middle of freeing when a drain returns.
-pub fn eventually(what: &str, done: impl Fn() -> bool) {
+/// Waits until `done`, and does nothing for it.
+pub fn wait_until(what: &str, done: impl Fn() -> bool) {
     let deadline = Instant::now() + DEADLINE;
     while !done() {
         assert!(Instant::now() < deadline, "never came true: {what}");
-        drain();
         std::thread::yield_now();
     }
+}
+
+/// Drains until `done`: another thread may be in the middle of freeing when a drain returns.
+pub fn eventually(what: &str, done: impl Fn() -> bool) {
+    wait_until(what, || {
+        done() || {
+            drain();
+            false
+        }
+    });
 }
 
 /// Waits until a closed store has given everything back.

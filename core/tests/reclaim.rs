@@ -1,0 +1,95 @@
+//! Reclamation when something is in its way: readers that stay, processes that idle, destructors that panic,
+//! sizes that cannot be.
+
+mod common;
+
+use std::panic::panic_any;
+use std::sync::mpsc::channel;
+use std::sync::Barrier;
+use std::thread;
+
+use common::{wait_until, Live, Tracked};
+use echo_data_core::{discard, Blob, Boxed, Closable, OrderedStore};
+
+#[test]
+fn a_store_is_dropped_beside_a_reader_of_another() {
+    const ROWS: u64 = 5000;
+    let (live, read) = (Live::default(), OrderedStore::<u64>::new());
+    let dropped: OrderedStore<Boxed<Tracked>> =
+        (0..ROWS).map(|key| (key, Boxed(live.value(key)))).collect();
+    let (done, wait) = channel::<()>();
+    let (read, pinned) = (&read, &Barrier::new(2));
+    thread::scope(|threads| {
+        threads.spawn(move || {
+            let view = read.view();
+            pinned.wait();
+            // Until the sender is gone.
+            let _ = wait.recv();
+            drop(view);
+        });
+        pinned.wait();
+        // Its grace period lasts as long as the view.
+        Closable::new(()).close();
+        drop(dropped);
+        wait_until("the rows are dropped", || live.count() == 0);
+        drop(done);
+    });
+}
+
+#[test]
+fn a_large_value_does_not_wait_for_the_next_write() {
+    let (live, store) = (Live::default(), OrderedStore::new());
+    store.put(1, Blob::owning(0, live.value(1), 1 << 30));
+    store.remove(1);
+    wait_until("the value is dropped", || live.count() == 0);
+}
+
+/// Panics when it is dropped, and so does what the panic carries.
+struct Bomb {
+    charge: bool,
+    _live: Tracked,
+}
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if self.charge {
+            panic_any(Charge);
+        }
+    }
+}
+
+struct Charge;
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        panic!("a charge went off");
+    }
+}
+
+#[test]
+fn destructors_that_panic_twice_do_not_end_reclamation() {
+    let live = Live::default();
+    for number in 0..3 {
+        discard(Bomb {
+            charge: true,
+            _live: live.value(number),
+        });
+    }
+    discard(live.value(3));
+    wait_until("all are dropped", || live.count() == 0);
+}
+
+#[test]
+fn sizes_beyond_all_memory_are_told_as_the_largest() {
+    let live = Live::default();
+    let store: OrderedStore<Blob<Tracked>> = OrderedStore::new();
+    let row = |key| (key, Blob::owning(0, live.value(key), usize::MAX));
+    for _ in 0..2 {
+        store.put_all((0..40).map(row));
+    }
+    assert_eq!(store.info().memory.bytes, u64::MAX);
+    let (gauge, rows) = (store.gauge(), store.clear());
+    assert_eq!((rows, gauge.left()), (40, None));
+    drop(store);
+    wait_until("all are dropped", || live.count() == 0);
+}
