@@ -241,10 +241,13 @@ defmodule EchoData.Leaderboard do
   @doc """
   Drops all windows, of all groups, that are over at an instant, and answers how many members they had, one in
   several counted for each. O(windows log n), however many members they have.
+
+  Raises `ArgumentError` for a snapshot, and when the caller may not write; nothing is cut off then.
   """
   @spec expire(t, DateTime.t()) :: {:ok, non_neg_integer}
   def expire(%__MODULE__{set: set} = board, instant \\ DateTime.utc_now()) do
     ms = unix_ms!("instant", instant)
+    writable!(set)
     cut(board.cut, ms, :atomics.get(board.cut, 1))
 
     dropped =
@@ -255,6 +258,9 @@ defmodule EchoData.Leaderboard do
 
     {:ok, Enum.sum(dropped)}
   end
+
+  # No window is this group: nothing is dropped, but whoever may not drop is told so.
+  defp writable!(set), do: {:ok, 0} = RankedSet.drop_group(set, nil)
 
   # The later of two expiries counts.
   defp cut(cut, ms, before) when ms > before do

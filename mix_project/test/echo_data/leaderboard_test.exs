@@ -180,6 +180,19 @@ defmodule EchoData.LeaderboardTest do
       assert Leaderboard.count(board, :all_time) == 100
       assert %{rows: 100} = Leaderboard.info(board)
     end
+
+    test "stay as they are when who expires them may not write" do
+      board = Leaderboard.new("PLR", windows: [{:day, 1}], access: :protected)
+      snapshot = Leaderboard.snapshot(board)
+      other = Task.async(fn -> catch_error(Leaderboard.expire(board, later(@day))) end)
+      assert %ArgumentError{} = Task.await(other)
+
+      assert_raise ArgumentError, ~r/snapshot/, fn ->
+        Leaderboard.expire(snapshot, later(@day))
+      end
+
+      assert Leaderboard.enter(board, id(1), 5, entry: entry(0)) == {:ok, [{:day, 1}]}
+    end
   end
 
   test "random entries count as a list of them says" do
