@@ -311,7 +311,7 @@ defmodule EchoData.Leaderboard do
   end
 
   # A window's group: its number, when it began, and the fields of the group in it.
-  defp group(window, start, nil), do: {window.number, start}
+  defp group(window, start, none) when none in [nil, [nil], {nil}], do: {window.number, start}
 
   defp group(window, start, fields) when is_tuple(fields),
     do: List.to_tuple([window.number, start | Tuple.to_list(fields)])

@@ -95,6 +95,13 @@ defmodule EchoData.LeaderboardTest do
       end
 
       assert Leaderboard.top(board, {:day, 1}, 9, at: @noon, group: {:a, 1}) == [{0, id(1), 4}]
+
+      for {group, score} <- [{[], 1}, {[nil], 1}, {{nil}, 1}, {["eu"], 2}],
+          do:
+            assert(
+              Leaderboard.score(board, {:day, 1}, id(1), at: @noon, group: group) == {:ok, score}
+            )
+
       assert Leaderboard.expire(board, later(@day)) == {:ok, 4}
     end
 
