@@ -128,6 +128,8 @@ defmodule EchoData.RankedSetTest do
       assert for({_, _, score} <- set, do: score) == scores
       assert RankedSet.put(set, id(4), -0.0) == {:ok, :unchanged}
       assert RankedSet.rank_for_score(set, -0.0) == 3
+      {:ok, zero} = RankedSet.increment(set, id(9), -0.0)
+      assert <<zero::float>> == <<0.0::float>>
     end
 
     test "descend when the set does, and nil is last" do
