@@ -262,6 +262,7 @@ defmodule EchoData.RankedSetTest do
       assert by_rank.({2, 1}) == []
       assert by_rank.(2..1) == []
       assert by_rank.(2..1//1) == []
+      assert by_rank.(0..2//-1) == []
       assert by_rank.(5..9) == []
       assert by_rank.(-9..-1//1) == []
       assert RankedSet.by_rank(set, 0..2, limit: 2) |> ids() == [1, 2]

@@ -100,7 +100,9 @@ defmodule EchoData.RankedSet.Options do
   @doc "The ends of a range of ranks; `nil` is open."
   @spec range!(term) :: {integer | nil, integer | nil}
   def range!(first..last//step) when step in [1, -1] do
-    if first <= last, do: {within(first), within(last)}, else: {0, -1}
+    if first == last or (first < last and step == 1),
+      do: {within(first), within(last)},
+      else: {0, -1}
   end
 
   def range!({first, last})
