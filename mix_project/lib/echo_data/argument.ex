@@ -43,10 +43,18 @@ defmodule EchoData.Argument do
     end
   end
 
+  @doc "The options as `Keyword.validate!/2` answers them; raises for what is no keyword list, too."
+  @spec options!(term, [atom | {atom, term}]) :: keyword
+  def options!(options, allowed) do
+    if Keyword.keyword?(options),
+      do: Keyword.validate!(options, allowed),
+      else: refuse!("options", "a keyword list", options)
+  end
+
   @doc "The `:access` option of a handle; raises for any other option."
   @spec access!(keyword) :: :public | :protected | :private
   def access!(options) do
-    access = options |> Keyword.validate!(access: :public) |> Keyword.fetch!(:access)
+    access = options |> options!(access: :public) |> Keyword.fetch!(:access)
 
     if access in [:public, :protected, :private],
       do: access,

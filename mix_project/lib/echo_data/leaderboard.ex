@@ -58,7 +58,7 @@ defmodule EchoData.Leaderboard do
   In the costs below n is the number of members in all windows.
   """
 
-  import EchoData.Argument, only: [access!: 1, count!: 1, refuse!: 3]
+  import EchoData.Argument, only: [access!: 1, count!: 1, options!: 2, refuse!: 3]
 
   alias EchoData.Leaderboard.Window
   alias EchoData.{BrandedId, Native, RankedSet, RankedSnapshot, Snowflake}
@@ -101,7 +101,7 @@ defmodule EchoData.Leaderboard do
   @spec new(BrandedId.namespace(), keyword) :: t
   def new(namespace, options \\ []) do
     options =
-      Keyword.validate!(options,
+      options!(options,
         windows: @windows,
         counts: :best,
         order: :desc,
@@ -143,7 +143,7 @@ defmodule EchoData.Leaderboard do
           group: RankedSet.group()
         ) :: {:ok, [window]} | {:error, :overflow} | refused
   def enter(%__MODULE__{set: %{ref: ref}} = board, member, score, options \\ []) do
-    options = Keyword.validate!(options, [:entry, :group])
+    options = options!(options, [:entry, :group])
     entry = entry!(options)
     places = places(board, Snowflake.unix_ms(entry))
     groups = for {window, start} <- places, do: group(window, start, options[:group])
@@ -299,7 +299,7 @@ defmodule EchoData.Leaderboard do
 
   # The options of a ranked set for what is asked of a window.
   defp asked(board, window, options) do
-    options = Keyword.validate!(options, [:at, :group])
+    options = options!(options, [:at, :group])
     window = window!(board, window)
     at = Keyword.get_lazy(options, :at, &DateTime.utc_now/0)
     [group: group(window, Window.start(window, unix_ms!("at", at)), options[:group])]

@@ -66,7 +66,7 @@ defmodule EchoData.RankIndex do
   In the costs below n is the number of records.
   """
 
-  import EchoData.Argument, only: [boolean!: 2, limit!: 1, refuse!: 3]
+  import EchoData.Argument, only: [boolean!: 2, limit!: 1, options!: 2, refuse!: 3]
 
   alias EchoData.Bcs.{Owner, PropertyStore}
   alias EchoData.{BrandedId, Native, RankedSet, Snapshot, Steps}
@@ -129,7 +129,7 @@ defmodule EchoData.RankIndex do
         ) :: :ok | {:error, :exists} | PropertyStore.rejection()
   def add_index(store, name, declaration, options \\ []) do
     index = Declaration.one!(name, declaration)
-    [on_progress: told] = Keyword.validate!(options, on_progress: nil)
+    [on_progress: told] = options!(options, on_progress: nil)
 
     add = fn listener ->
       with :closed <- Native.rank_index_add(store, index, listener),
@@ -282,7 +282,8 @@ defmodule EchoData.RankIndex do
     {own, query} = Keyword.split(options, Keyword.keys(defaults))
     own = Keyword.merge(defaults, own)
     reverse = boolean!("reverse", own[:reverse])
-    listing = {index, query!(group, query, :ordinal), boolean!("values", own[:values])}
+    known = "by, range, reverse, limit, values, ties and order"
+    listing = {index, query!(group, query, :ordinal, known), boolean!("values", own[:values])}
 
     rows =
       source
@@ -310,10 +311,10 @@ defmodule EchoData.RankIndex do
 
   defp rows(_ref, by, _range, _listing, _limit, _last), do: refuse!("by", ":rank or :value", by)
 
-  defp query!(group, options, ties) do
-    case Options.query!(options, ties) do
+  defp query!(group, options, ties, known \\ "ties and order") do
+    case Options.query!(options, ties, known) do
       {nil, ties, order} -> {group, ties, order}
-      _grouped -> refuse!("options", "ties and order", options)
+      _grouped -> refuse!("options", known, options)
     end
   end
 

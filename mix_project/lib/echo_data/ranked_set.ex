@@ -70,7 +70,7 @@ defmodule EchoData.RankedSet do
   In the costs below n is the number of members. Walking is amortised O(1) a row.
   """
 
-  import EchoData.Argument, only: [access!: 1, natural!: 2, refuse!: 3]
+  import EchoData.Argument, only: [access!: 1, natural!: 2, options!: 2, refuse!: 3]
 
   alias EchoData.Bcs.Owner
   alias EchoData.RankedSet.Options
@@ -137,7 +137,7 @@ defmodule EchoData.RankedSet do
   """
   @spec new(BrandedId.namespace(), keyword) :: t
   def new(namespace, options \\ []) do
-    options = Keyword.validate!(options, [{:access, :public} | @own])
+    options = options!(options, [{:access, :public} | @own])
     access = access!(Keyword.take(options, [:access]))
     {fields, unique} = own!(options)
 
@@ -159,7 +159,7 @@ defmodule EchoData.RankedSet do
   """
   @spec start_link(keyword) :: GenServer.on_start()
   def start_link(options) do
-    options = Keyword.validate!(options, [:name, :namespace | @own])
+    options = options!(options, [:name, :namespace | @own])
     namespace = EchoData.Argument.namespace!("namespace", options[:namespace])
     {fields, unique} = own!(options)
     open = &Native.ranked_new_named(namespace, fields, unique, &1)

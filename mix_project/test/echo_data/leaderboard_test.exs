@@ -342,6 +342,10 @@ defmodule EchoData.LeaderboardTest do
           {"order", fn -> Leaderboard.new("PLR", order: :up) end},
           {"score", fn -> Leaderboard.new("PLR", score: {:integer, :integer}) end},
           {"access", fn -> Leaderboard.new("PLR", access: :none) end},
+          {"windows", fn -> Leaderboard.new("PLR", windows: [:all_time | {:day, 1}]) end},
+          {"options", fn -> Leaderboard.new("PLR", nil) end},
+          {"options", fn -> Leaderboard.enter(board, id(1), 5, %{entry: 1}) end},
+          {"options", fn -> Leaderboard.top(board, :all_time, 10, @noon) end},
           {"unknown", fn -> Leaderboard.enter(board, id(1), 5, at: @noon) end}
         ] do
       assert_raise ArgumentError, ~r/^#{argument} /, call

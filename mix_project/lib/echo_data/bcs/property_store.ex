@@ -49,7 +49,7 @@ defmodule EchoData.Bcs.PropertyStore do
   In the costs below n is the number of rows. Walking is amortised O(1) a row.
   """
 
-  import EchoData.Argument, only: [namespace!: 2]
+  import EchoData.Argument, only: [namespace!: 2, options!: 2]
 
   alias EchoData.Bcs.Owner
   alias EchoData.{BrandedId, Native, Ordered, RankIndex, Snapshot}
@@ -91,7 +91,7 @@ defmodule EchoData.Bcs.PropertyStore do
   """
   @spec start_link([option]) :: GenServer.on_start()
   def start_link(options) do
-    options = Keyword.validate!(options, [:name, :namespace, :indexes])
+    options = options!(options, [:name, :namespace, :indexes])
     namespace = namespace!("namespace", options[:namespace])
     Owner.start_link(__MODULE__, options[:name], opener(namespace, options[:indexes]))
   end
