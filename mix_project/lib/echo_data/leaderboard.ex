@@ -134,7 +134,7 @@ defmodule EchoData.Leaderboard do
   Windows that were over at the instant of an expiry are not begun again: a late entry does not count in them.
   One that is entered at the same time may be, and is dropped by the next expiry.
 
-  O(windows × log n), in one step. `{:error, :overflow}` when a sum is out of range, in any window; nothing is
+  O(windows × log n), in one step; of over 128 windows on a dirty scheduler. `{:error, :overflow}` when a sum is out of range, in any window; nothing is
   changed then. Raises `ArgumentError` for a score of another kind than the board's and for an entry that is
   no id, and `RuntimeError` when an entry is to be minted before `EchoData.Snowflake.start/1`.
   """
@@ -148,7 +148,11 @@ defmodule EchoData.Leaderboard do
     places = places(board, Snowflake.unix_ms(entry))
     groups = for {window, start} <- places, do: group(window, start, options[:group])
 
-    case Native.leaderboard_enter(ref, member, score, entry, groups, board.counts) do
+    entered =
+      with :large <- Native.leaderboard_enter(ref, member, score, entry, groups, board.counts),
+           do: Native.leaderboard_enter_large(ref, member, score, entry, groups, board.counts)
+
+    case entered do
       {:ok, puts} -> {:ok, changed(places, puts)}
       :closed -> raise ArgumentError, "the store is closed"
       refused -> refused
