@@ -134,9 +134,10 @@ defmodule EchoData.Leaderboard do
   Windows that were over at the instant of an expiry are not begun again: a late entry does not count in them.
   One that is entered at the same time may be, and is dropped by the next expiry.
 
-  O(windows × log n), in one step; of over 128 windows on a dirty scheduler. `{:error, :overflow}` when a sum is out of range, in any window; nothing is
-  changed then. Raises `ArgumentError` for a score of another kind than the board's and for an entry that is
-  no id, and `RuntimeError` when an entry is to be minted before `EchoData.Snowflake.start/1`.
+  O(windows × log n), in one step; of over 128 windows on a dirty scheduler. `{:error, :overflow}` when a sum is
+  out of range, in any window; nothing is changed then. Raises `ArgumentError` for a score of another kind than
+  the board's and for an entry that is no id, and `RuntimeError` when an entry is to be minted before
+  `EchoData.Snowflake.start/1`.
   """
   @spec enter(t, BrandedId.t(), number,
           entry: BrandedId.t() | Snowflake.t(),
