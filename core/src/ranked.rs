@@ -172,8 +172,8 @@ impl<S: Score> Ranked<S> {
         Ok(added)
     }
 
-    /// Adds `delta` to the score of `id` in `group`, field by field; answers the new score. A member that
-    /// is not there, and a field that is no number, count as zero. O(log n).
+    /// Adds `delta` to the score of `id` in `group`, field by field; answers the new score, as it
+    /// is kept. A member that is not there, and a field that is no number, count as zero. O(log n).
     ///
     /// ```
     /// use echo_data_core::{Ranked, Refusal};
@@ -187,14 +187,16 @@ impl<S: Score> Ranked<S> {
         delta.encode(&self.rule)?;
         let mut sum = delta;
         self.change(group, id, None, |old| {
-            sum = match old {
+            let total = match old {
                 None => delta,
                 Some(old) => {
                     let old = S::decode(old, &self.rule);
                     old.plus(delta).ok_or(Refusal::Overflow)?
                 }
             };
-            sum.encode(&self.rule).map(Some)
+            let bits = total.encode(&self.rule)?;
+            sum = S::decode(bits, &self.rule);
+            Ok(Some(bits))
         })?;
         Ok(sum)
     }

@@ -153,6 +153,8 @@ fn line_9_sums_out_of_range_are_refused() {
     assert_eq!(set.increment(ALL, BOB, f64::MAX), refused);
     assert_eq!(set.increment(ALL, ANN, -1.0), Ok(f64::INFINITY));
     assert_eq!(set.increment(ALL, CAT, -0.0), Ok(0.0));
+    let zero = set.increment(ALL, EVE, -0.0);
+    assert!(zero.is_ok_and(f64::is_sign_positive));
     assert_eq!(set.increment(ALL, DAN, 2.5), Ok(2.5));
     let score = |id| set.view().group(ALL).score(id);
     assert_eq!(score(ANN), Some(f64::INFINITY));

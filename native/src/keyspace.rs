@@ -110,10 +110,9 @@ fn queue_slot(queue: Term<'_>) -> NifResult<u16> {
 #[rustler::nif(name = "keyspace_partition")]
 fn partition(queue: Term<'_>, parts: Term<'_>) -> NifResult<u16> {
     let slot = name(&binary("queue", queue)?)?.slot();
-    let part = parts
-        .decode()
-        .ok()
-        .and_then(|parts| even_partition(slot, parts));
+    // Decoded whole: of a narrow type the decoder keeps the low bits.
+    let parts = parts.decode::<u64>().ok();
+    let part = parts.and_then(|parts| even_partition(slot, parts.try_into().ok()?));
     part.ok_or_else(|| error::argument("parts must be in 1..16384"))
 }
 

@@ -8,7 +8,8 @@ use crate::handle;
 use crate::ranked_set::{outcome, put_atom, Found};
 use crate::ranked_store::{Fields, Store};
 use crate::refusal::{answer, Refusal};
-use crate::{group, score};
+use crate::timeslice::Timeslice;
+use crate::{atoms, group, score};
 
 /// A score of a board: what was reached, and the entry with which.
 type Scored = [Number; 2];
@@ -47,14 +48,54 @@ fn later(old: Number, entry: Number) -> bool {
     matches!((old, entry), (Number::Integer(old), Number::Integer(entry)) if entry > old)
 }
 
-/// `{:ok, puts}`, what the entry did in each of the groups, or `{:error, :overflow}`.
+/// Groups that are entered on a normal scheduler: a few microseconds each.
+const SMALL: usize = 128;
+
+/// Groups that take less time than it is worth to report.
+const FEW: usize = 4;
+
+/// `{:ok, puts}`, what the entry did in each of the groups, or `{:error, :overflow}`; or `:large` for
+/// `leaderboard_enter_large`.
 #[rustler::nif(name = "leaderboard_enter")]
-fn enter<'a>(
+fn enter_few<'a>(
     env: Env<'a>,
     set: Term<'a>,
     id: Term<'a>,
     reached: Term<'a>,
     entry: Term<'a>,
+    groups: Vec<Term<'a>>,
+    counts: Counts,
+) -> NifResult<Term<'a>> {
+    if groups.len() > SMALL {
+        return Ok(atoms::large().to_term(env));
+    }
+    let timeslice = (groups.len() > FEW).then(Timeslice::begin);
+    let entered = enter(env, set, id, (reached, entry), groups, counts);
+    if let Some(timeslice) = timeslice {
+        timeslice.end(env);
+    }
+    entered
+}
+
+/// As `leaderboard_enter`, however many groups there are.
+#[rustler::nif(name = "leaderboard_enter_large", schedule = "DirtyCpu")]
+fn enter_many<'a>(
+    env: Env<'a>,
+    set: Term<'a>,
+    id: Term<'a>,
+    reached: Term<'a>,
+    entry: Term<'a>,
+    groups: Vec<Term<'a>>,
+    counts: Counts,
+) -> NifResult<Term<'a>> {
+    enter(env, set, id, (reached, entry), groups, counts)
+}
+
+fn enter<'a>(
+    env: Env<'a>,
+    set: Term<'a>,
+    id: Term<'a>,
+    (reached, entry): (Term<'a>, Term<'a>),
     groups: Vec<Term<'a>>,
     counts: Counts,
 ) -> NifResult<Term<'a>> {

@@ -3,7 +3,7 @@
 //! Every function takes the set as a reference, or as the name or pid of its process, and answers `:closed`
 //! when there is no such set.
 
-use echo_data_core::{self as core, Condition, Kind, Measure, Put, When};
+use echo_data_core::{self as core, Condition, Contradiction, Kind, Measure, Put, When};
 use rustler::{Atom, Encoder, Env, NifResult, NifTaggedEnum, NifUnitEnum, Term};
 
 use crate::branded_id::decode_namespace;
@@ -251,7 +251,22 @@ fn decode_when(when: Term<'_>) -> Result<When, Refusal> {
         misuse("if must be :new, :exists, :greater or :less, or a list of them".into())
     })?;
     let conditions: Vec<_> = conditions.into_iter().map(Condition::from).collect();
-    When::all(&conditions).map_err(|refused| misuse(format!("if must be possible: {refused}")))
+    When::all(&conditions).map_err(|Contradiction(a, b)| {
+        let [a, b] = [a, b].map(told);
+        misuse(format!(
+            "if must be possible: {a} and {b} contradict each other"
+        ))
+    })
+}
+
+/// A condition as a caller states it.
+fn told(condition: Condition) -> &'static str {
+    match condition {
+        Condition::New => ":new",
+        Condition::Exists => ":exists",
+        Condition::Greater => ":greater",
+        Condition::Less => ":less",
+    }
 }
 
 impl From<If> for Condition {

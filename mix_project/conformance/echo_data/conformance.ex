@@ -18,29 +18,29 @@ defmodule EchoData.Conformance do
   empty. Nothing has been written then.
   """
   @spec run(Redis.address() | nil) :: {non_neg_integer, pos_integer}
-  def run(nil) do
-    # A server that does not start, or ends before its time, is told of as what it is.
+  def run(address) do
+    # A server that does not start, and one that ends before its time, are told of as what they are.
     trapping = Process.flag(:trap_exit, true)
 
     try do
-      run_on(RedisServer.start_link())
+      if address, do: check_all(address), else: check_own(RedisServer.start_link())
     after
       Process.flag(:trap_exit, trapping)
     end
   end
 
-  def run(address) do
+  defp check_own({:error, sentence}), do: raise(Failed, sentence)
+
+  defp check_own({:ok, server}) do
+    server |> RedisServer.address() |> check_all()
+  after
+    stop(server)
+  end
+
+  defp check_all(address) do
     must_be_empty!(address)
     results = for module <- @transcripts, check <- module.checks(), do: holds?(check, address)
     {Enum.count(results, & &1), length(results)}
-  end
-
-  defp run_on({:error, sentence}), do: raise(Failed, sentence)
-
-  defp run_on({:ok, server}) do
-    server |> RedisServer.address() |> run()
-  after
-    stop(server)
   end
 
   defp stop(server) do

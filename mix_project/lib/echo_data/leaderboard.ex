@@ -134,9 +134,10 @@ defmodule EchoData.Leaderboard do
   Windows that were over at the instant of an expiry are not begun again: a late entry does not count in them.
   One that is entered at the same time may be, and is dropped by the next expiry.
 
-  O(windows × log n), in one step. `{:error, :overflow}` when a sum is out of range, in any window; nothing is
-  changed then. Raises `ArgumentError` for a score of another kind than the board's and for an entry that is
-  no id, and `RuntimeError` when an entry is to be minted before `EchoData.Snowflake.start/1`.
+  O(windows × log n), in one step; of over 128 windows on a dirty scheduler. `{:error, :overflow}` when a sum is
+  out of range, in any window; nothing is changed then. Raises `ArgumentError` for a score of another kind than
+  the board's and for an entry that is no id, and `RuntimeError` when an entry is to be minted before
+  `EchoData.Snowflake.start/1`.
   """
   @spec enter(t, BrandedId.t(), number,
           entry: BrandedId.t() | Snowflake.t(),
@@ -148,7 +149,11 @@ defmodule EchoData.Leaderboard do
     places = places(board, Snowflake.unix_ms(entry))
     groups = for {window, start} <- places, do: group(window, start, options[:group])
 
-    case Native.leaderboard_enter(ref, member, score, entry, groups, board.counts) do
+    entered =
+      with :large <- Native.leaderboard_enter(ref, member, score, entry, groups, board.counts),
+           do: Native.leaderboard_enter_large(ref, member, score, entry, groups, board.counts)
+
+    case entered do
       {:ok, puts} -> {:ok, changed(places, puts)}
       :closed -> raise ArgumentError, "the store is closed"
       refused -> refused
@@ -241,10 +246,13 @@ defmodule EchoData.Leaderboard do
   @doc """
   Drops all windows, of all groups, that are over at an instant, and answers how many members they had, one in
   several counted for each. O(windows log n), however many members they have.
+
+  Raises `ArgumentError` for a snapshot, and when the caller may not write; nothing is cut off then.
   """
   @spec expire(t, DateTime.t()) :: {:ok, non_neg_integer}
   def expire(%__MODULE__{set: set} = board, instant \\ DateTime.utc_now()) do
     ms = unix_ms!("instant", instant)
+    writable!(set)
     cut(board.cut, ms, :atomics.get(board.cut, 1))
 
     dropped =
@@ -255,6 +263,9 @@ defmodule EchoData.Leaderboard do
 
     {:ok, Enum.sum(dropped)}
   end
+
+  # No window is this group: nothing is dropped, but whoever may not drop is told so.
+  defp writable!(set), do: {:ok, 0} = RankedSet.drop_group(set, nil)
 
   # The later of two expiries counts.
   defp cut(cut, ms, before) when ms > before do
@@ -305,7 +316,7 @@ defmodule EchoData.Leaderboard do
   end
 
   # A window's group: its number, when it began, and the fields of the group in it.
-  defp group(window, start, nil), do: {window.number, start}
+  defp group(window, start, none) when none in [nil, [nil], {nil}], do: {window.number, start}
 
   defp group(window, start, fields) when is_tuple(fields),
     do: List.to_tuple([window.number, start | Tuple.to_list(fields)])

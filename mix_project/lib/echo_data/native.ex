@@ -469,8 +469,12 @@ defmodule EchoData.Native do
   def ranked_close(_set), do: not_loaded()
 
   @spec leaderboard_enter(store, term, term, key, [term], :best | :last | :sum) ::
-          {:ok, [:added | :updated | :unchanged]} | {:error, :overflow} | refused
+          {:ok, [:added | :updated | :unchanged]} | {:error, :overflow} | refused | :large
   def leaderboard_enter(_set, _id, _score, _entry, _groups, _counts), do: not_loaded()
+
+  @spec leaderboard_enter_large(store, term, term, key, [term], :best | :last | :sum) ::
+          {:ok, [:added | :updated | :unchanged]} | {:error, :overflow} | refused
+  def leaderboard_enter_large(_set, _id, _score, _entry, _groups, _counts), do: not_loaded()
 
   @spec rank_index_rank_for_score(store, atom, term, query) :: non_neg_integer | :closed
   def rank_index_rank_for_score(_store, _index, _score, _query), do: not_loaded()

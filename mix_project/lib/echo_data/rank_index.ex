@@ -282,7 +282,8 @@ defmodule EchoData.RankIndex do
     {own, query} = Keyword.split(options, Keyword.keys(defaults))
     own = Keyword.merge(defaults, own)
     reverse = boolean!("reverse", own[:reverse])
-    listing = {index, query!(group, query, :ordinal), boolean!("values", own[:values])}
+    known = "by, range, reverse, limit, values, ties and order"
+    listing = {index, query!(group, query, :ordinal, known), boolean!("values", own[:values])}
 
     rows =
       source
@@ -310,10 +311,10 @@ defmodule EchoData.RankIndex do
 
   defp rows(_ref, by, _range, _listing, _limit, _last), do: refuse!("by", ":rank or :value", by)
 
-  defp query!(group, options, ties) do
-    case Options.query!(options, ties) do
+  defp query!(group, options, ties, known \\ "ties and order") do
+    case Options.query!(options, ties, known) do
       {nil, ties, order} -> {group, ties, order}
-      _grouped -> refuse!("options", "ties and order", options)
+      _grouped -> refuse!("options", known, options)
     end
   end
 

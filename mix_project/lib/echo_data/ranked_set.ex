@@ -232,10 +232,11 @@ defmodule EchoData.RankedSet do
   Adds to a member's score, field by field, and answers the new one. A member that is not there, and a field
   that is `nil`, begin at zero. O(log n).
 
-  A sum beyond `-2^63..2^63-1`, or beyond the floats, answers `{:error, :overflow}`, and the score stays.
+  A sum beyond `-2^63..2^63-1`, or beyond the floats, answers `{:error, :overflow}`, and the score stays. What
+  is added is a number of the set's kind, or a pair of them: `nil` raises `ArgumentError`.
   """
-  @spec increment(set, BrandedId.t(), score, group: group) ::
-          {:ok, score} | {:error, :overflow | :not_unique} | refused
+  @spec increment(set, BrandedId.t(), number | {number, number}, group: group) ::
+          {:ok, number | {number, number}} | {:error, :overflow | :not_unique} | refused
   def increment(set, id, delta, options \\ []) do
     set
     |> ref()

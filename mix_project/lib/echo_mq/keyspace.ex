@@ -200,7 +200,9 @@ defmodule EchoMQ.Keyspace do
   @spec partition(queue, 1..16384 | layout) :: non_neg_integer | nil
   def partition(queue, layout) when is_list(layout) do
     ranges =
-      for {node, at} <- Enum.with_index(layout), range <- ranges(node), do: owned!(range, at)
+      for {node, at} <- layout |> ranges() |> Enum.with_index(),
+          range <- ranges(node),
+          do: owned!(range, at)
 
     Native.keyspace_owner(queue, ranges)
   end
@@ -232,7 +234,8 @@ defmodule EchoMQ.Keyspace do
     keys |> Native.keyspace_slot_set([]) |> Steps.finish(more)
   end
 
-  defp ranges(node) when is_list(node), do: node
+  # What is no proper list is refused in the place of a range.
+  defp ranges(node) when is_list(node), do: if(List.improper?(node), do: [node], else: node)
   defp ranges(range), do: [range]
 
   defp owned!(%Range{first: first, last: last, step: 1}, at)

@@ -95,6 +95,13 @@ defmodule EchoData.LeaderboardTest do
       end
 
       assert Leaderboard.top(board, {:day, 1}, 9, at: @noon, group: {:a, 1}) == [{0, id(1), 4}]
+
+      for {group, score} <- [{[], 1}, {[nil], 1}, {{nil}, 1}, {["eu"], 2}],
+          do:
+            assert(
+              Leaderboard.score(board, {:day, 1}, id(1), at: @noon, group: group) == {:ok, score}
+            )
+
       assert Leaderboard.expire(board, later(@day)) == {:ok, 4}
     end
 
@@ -179,6 +186,19 @@ defmodule EchoData.LeaderboardTest do
       assert Leaderboard.expire(board, later(12 * 3_600_000)) == {:ok, 141}
       assert Leaderboard.count(board, :all_time) == 100
       assert %{rows: 100} = Leaderboard.info(board)
+    end
+
+    test "stay as they are when who expires them may not write" do
+      board = Leaderboard.new("PLR", windows: [{:day, 1}], access: :protected)
+      snapshot = Leaderboard.snapshot(board)
+      other = Task.async(fn -> catch_error(Leaderboard.expire(board, later(@day))) end)
+      assert %ArgumentError{} = Task.await(other)
+
+      assert_raise ArgumentError, ~r/snapshot/, fn ->
+        Leaderboard.expire(snapshot, later(@day))
+      end
+
+      assert Leaderboard.enter(board, id(1), 5, entry: entry(0)) == {:ok, [{:day, 1}]}
     end
   end
 
@@ -322,6 +342,10 @@ defmodule EchoData.LeaderboardTest do
           {"order", fn -> Leaderboard.new("PLR", order: :up) end},
           {"score", fn -> Leaderboard.new("PLR", score: {:integer, :integer}) end},
           {"access", fn -> Leaderboard.new("PLR", access: :none) end},
+          {"windows", fn -> Leaderboard.new("PLR", windows: [:all_time | {:day, 1}]) end},
+          {"options", fn -> Leaderboard.new("PLR", nil) end},
+          {"options", fn -> Leaderboard.enter(board, id(1), 5, %{entry: 1}) end},
+          {"options", fn -> Leaderboard.top(board, :all_time, 10, @noon) end},
           {"unknown", fn -> Leaderboard.enter(board, id(1), 5, at: @noon) end}
         ] do
       assert_raise ArgumentError, ~r/^#{argument} /, call

@@ -301,7 +301,9 @@ defmodule EchoData.RankIndexTest do
           {~r/^limit must be/, &RankIndex.scan(&1, :points, nil, limit: 0)},
           {~r/^reverse must be/, &RankIndex.scan(&1, :points, nil, reverse: 1)},
           {~r/^values must be/, &RankIndex.scan(&1, :points, nil, values: nil)},
-          {~r/options are/, &RankIndex.scan(&1, :points, nil, first: 1)}
+          {~r/^the options are by, .*, values, ties and order/,
+           &RankIndex.scan(&1, :points, nil, first: 1)},
+          {~r/^the options are ties and order/, &RankIndex.rank(&1, :points, %{}, limit: 1)}
         ] do
       assert_raise ArgumentError, message, fn -> call.(store) end
       assert_raise ArgumentError, message, fn -> call.(PropertyStore.snapshot(store)) end
@@ -312,6 +314,10 @@ defmodule EchoData.RankIndexTest do
 
     assert_raise ArgumentError, without, fn ->
       RankIndex.add_index(plain, :points, score: :points)
+    end
+
+    assert_raise ArgumentError, ~r/^options must be a keyword list/, fn ->
+      RankIndex.add_index(store, :more, [score: :points], nil)
     end
 
     for {kind, call} <- [

@@ -128,6 +128,8 @@ defmodule EchoData.RankedSetTest do
       assert for({_, _, score} <- set, do: score) == scores
       assert RankedSet.put(set, id(4), -0.0) == {:ok, :unchanged}
       assert RankedSet.rank_for_score(set, -0.0) == 3
+      {:ok, zero} = RankedSet.increment(set, id(9), -0.0)
+      assert <<zero::float>> == <<0.0::float>>
     end
 
     test "descend when the set does, and nil is last" do
@@ -260,6 +262,7 @@ defmodule EchoData.RankedSetTest do
       assert by_rank.({2, 1}) == []
       assert by_rank.(2..1) == []
       assert by_rank.(2..1//1) == []
+      assert by_rank.(0..2//-1) == []
       assert by_rank.(5..9) == []
       assert by_rank.(-9..-1//1) == []
       assert RankedSet.by_rank(set, 0..2, limit: 2) |> ids() == [1, 2]
@@ -453,7 +456,12 @@ defmodule EchoData.RankedSetTest do
             {"the options", fn -> RankedSet.rank(set, id(1), tie: :dense) end},
             {"the options", fn -> RankedSet.put(set, id(1), 1, ties: :dense) end},
             {"the options", fn -> RankedSet.delete(set, id(1), if: :new) end},
-            {"the options", fn -> RankedSet.by_rank(set, 0..1, limits: 1) end},
+            {"the options are group, order, ties and",
+             fn -> RankedSet.by_rank(set, 0..1, limits: 1) end},
+            {"if must be possible: :new and :greater contradict",
+             fn -> RankedSet.put(set, id(1), 1, if: [:greater, :new]) end},
+            {"options", fn -> RankedSet.new("PLR", %{score: :float}) end},
+            {"options", fn -> RankedSet.start_link(%{namespace: "PLR"}) end},
             {"score", fn -> RankedSet.new("PLR", score: :string) end},
             {"score", fn -> RankedSet.new("PLR", score: {:integer, :integer, :float}) end},
             {"order", fn -> RankedSet.new("PLR", order: :up) end},

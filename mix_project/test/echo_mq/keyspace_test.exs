@@ -132,13 +132,23 @@ defmodule EchoMQ.KeyspaceTest do
     end
 
     test "wants parts and ranges that can be" do
-      for parts <- [0, -1, 16_385, 1.0, nil, :all, "3"] do
+      for parts <- [0, -1, 16_385, 65_537, 2 ** 32 + 3, 2 ** 64 + 3, 1.0, nil, :all, "3"] do
         assert_raise ArgumentError, "parts must be in 1..16384", fn ->
           Keyspace.partition("orders", parts)
         end
       end
 
-      for layout <- [[0..16_384], [-1..5], [5..4], [0..100//2], [nil], [:a], [{0, 1}]] do
+      for layout <- [
+            [0..16_384],
+            [-1..5],
+            [5..4],
+            [0..100//2],
+            [nil],
+            [:a],
+            [{0, 1}],
+            [0..9 | 1],
+            [[0..9 | 1]]
+          ] do
         assert_raise ArgumentError, ~r/layout must be|no range/, fn ->
           Keyspace.partition("orders", layout)
         end

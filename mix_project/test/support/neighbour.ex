@@ -4,7 +4,18 @@ defmodule EchoData.Neighbour do
   """
 
   alias EchoData.Bcs.{EdgeStore, PropertyStore}
-  alias EchoData.{BrandedId, Buckets, RankedSet, RankIndex, Timeline}
+
+  alias EchoData.{
+    BrandedId,
+    Buckets,
+    Leaderboard,
+    Native,
+    RankedSet,
+    RankIndex,
+    Snowflake,
+    Timeline
+  }
+
   alias EchoMQ.Keyspace
 
   @rows 200_000
@@ -31,7 +42,8 @@ defmodule EchoData.Neighbour do
       for {name, work} <-
             heavy(timeline, rows, ids) ++
               heavy_edges() ++
-              heavy_buckets() ++ heavy_keys() ++ heavy_ranks(ids) ++ heavy_records() do
+              heavy_buckets() ++
+              heavy_keys() ++ heavy_ranks(ids) ++ heavy_boards(ids) ++ heavy_records() do
         before = :counters.get(counter, 1)
         work.()
         {name, :counters.get(counter, 1) - before}
@@ -115,6 +127,27 @@ defmodule EchoData.Neighbour do
       by_score: fn -> often(fn -> RankedSet.by_score(set, nil, nil) end) end,
       ranks: fn -> often(fn -> RankedSet.ranks(set, ids) end) end,
       pop_min: fn -> @rows = set |> RankedSet.pop_min(@rows) |> length() end
+    ]
+  end
+
+  # Entries that count in thousands of windows, and natively in a hundred: of `Leaderboard.enter/4` most is
+  # Elixir, where every step is counted.
+  defp heavy_boards(ids) do
+    overlapping = for n <- 1..10, do: {:hour, n * 1000, every: {:hour, n}}
+    board = Leaderboard.new("NBR", windows: overlapping)
+    entry = Snowflake.min_for(~U[2026-03-02 12:00:00Z])
+    groups = for n <- 1..100, do: {0, n}
+    members = Enum.take(ids, 25 * @often)
+
+    [
+      enter_many: fn ->
+        for id <- Enum.take(ids, @often),
+            do: {:ok, [_ | _]} = Leaderboard.enter(board, id, 1, entry: entry)
+      end,
+      enter_some: fn ->
+        for id <- members,
+            do: {:ok, _} = Native.leaderboard_enter(board.set.ref, id, 1, entry, groups, :best)
+      end
     ]
   end
 

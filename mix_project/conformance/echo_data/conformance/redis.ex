@@ -24,8 +24,8 @@ defmodule EchoData.Conformance.Redis do
   @doc """
   Connects the calling process: the connection ends with it.
 
-  Raises `EchoData.Conformance.Failed` when nobody listens there, when the password is refused, or when there is
-  no client.
+  Raises `EchoData.Conformance.Failed` when nobody listens there or who does is no Redis server, when the password
+  is refused, or when there is no client.
   """
   @spec connect!(address) :: t
   def connect!(address) do
@@ -40,7 +40,8 @@ defmodule EchoData.Conformance.Redis do
 
   @doc "Sends a command: `{:ok, answer}`, or `{:error, what the server says}`. No value is `:undefined`."
   @spec command(t, command) :: {:ok, term} | {:error, term}
-  def command(%__MODULE__{client: client}, command), do: :eredis.q(client, command, @timeout_ms)
+  def command(%__MODULE__{client: client}, command),
+    do: alive(fn -> :eredis.q(client, command, @timeout_ms) end)
 
   @doc "Sends a command. Raises `EchoData.Conformance.Failed` when the server answers an error."
   @spec command!(t, command) :: term
@@ -52,7 +53,7 @@ defmodule EchoData.Conformance.Redis do
   def pipeline!(_redis, []), do: []
 
   def pipeline!(%__MODULE__{} = redis, [[verb | _] | _] = commands) do
-    case :eredis.qp(redis.client, commands, @timeout_ms) do
+    case alive(fn -> :eredis.qp(redis.client, commands, @timeout_ms) end) do
       answers when is_list(answers) -> Enum.map(answers, &answer!(&1, redis, verb))
       error -> answer!(error, redis, verb)
     end
@@ -72,11 +73,24 @@ defmodule EchoData.Conformance.Redis do
     fail!(redis.address, "answered #{verb} with an error: #{sentence(reason)}")
   end
 
-  # The client ends its caller when nobody listens: so it is only called when somebody does.
+  # The client ends when the connection does.
+  defp alive(ask) do
+    ask.()
+  catch
+    :exit, {reason, _call} when reason != :timeout -> {:error, :closed}
+  end
+
+  # The client ends its caller when nobody listens, and itself by what no Redis server says: so it is only called
+  # when one does listen, which answers a ping or says that it may not.
   defp reach!(address, host) do
-    case :gen_tcp.connect(host, address.port, [:binary, active: false], @timeout_ms) do
-      {:ok, socket} -> :gen_tcp.close(socket)
-      {:error, reason} -> fail!(address, "cannot be reached: #{:inet.format_error(reason)}")
+    with {:ok, socket} <-
+           :gen_tcp.connect(host, address.port, [:binary, active: false], @timeout_ms),
+         :ok <- :gen_tcp.send(socket, "PING\r\n"),
+         {:ok, answer} <- :gen_tcp.recv(socket, 0, @timeout_ms) do
+      :gen_tcp.close(socket)
+      unless answer =~ ~r/^[+-]/, do: fail!(address, "is no Redis server")
+    else
+      {:error, reason} -> fail!(address, "cannot be reached: #{sentence(reason)}")
     end
   end
 
@@ -88,7 +102,15 @@ defmodule EchoData.Conformance.Redis do
   end
 
   defp sentence(reason) when is_binary(reason), do: reason
-  defp sentence(reason), do: inspect(reason)
+  defp sentence(reason) when reason in [:closed, :tcp_closed], do: "the connection has ended"
+  defp sentence(:timeout), do: "it does not answer"
+
+  defp sentence(reason) do
+    case :inet.format_error(reason) do
+      ~c"unknown POSIX error" ++ _ -> inspect(reason)
+      words -> "#{words}"
+    end
+  end
 
   @spec fail!(address, String.t()) :: no_return
   defp fail!(address, what), do: raise(Failed, "the server at #{name(address)} #{what}")

@@ -30,7 +30,7 @@ defmodule Mix.Tasks.EchoData.Conformance do
   defp address(nil), do: nil
 
   defp address(text) do
-    with [_, host, digits] <- Regex.run(~r/^(.+):(\d{1,5})$/, text),
+    with [_, host, digits] <- Regex.run(~r/^([!-~]+):(\d{1,5})$/, text),
          port when port in 1..65_535 <- String.to_integer(digits) do
       %{host: host, port: port, password: System.get_env("REDISCLI_AUTH")}
     else

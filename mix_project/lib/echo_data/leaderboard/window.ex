@@ -38,6 +38,7 @@ defmodule EchoData.Leaderboard.Window do
   @doc "Raises unless a list states at least one window, and none of them twice."
   @spec all!(term) :: [t]
   def all!([_ | _] = said) do
+    if List.improper?(said), do: refuse!("windows", "a list of windows", said)
     if Enum.uniq(said) != said, do: refuse!("windows", "windows that differ", said)
     for {window, number} <- Enum.with_index(said), do: new!(window, number)
   end

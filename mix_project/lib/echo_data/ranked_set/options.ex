@@ -16,34 +16,39 @@ defmodule EchoData.RankedSet.Options do
 
   @type fields :: [EchoData.Native.field()]
 
-  @doc "What is asked, when ties stand as `ties` unless it is said."
-  @spec query!(term, atom) :: EchoData.Native.query()
-  def query!([], ties), do: {nil, ties, :asc}
+  @doc "What is asked, when ties stand as `ties` unless it is said. `known` tells which options there are."
+  @spec query!(term, atom, String.t()) :: EchoData.Native.query()
+  def query!(options, ties, known \\ "group, order and ties")
 
-  def query!([{:group, group} | rest], ties), do: rest |> query!(ties) |> put_elem(0, group)
+  def query!([], ties, _known), do: {nil, ties, :asc}
 
-  def query!([{:ties, said} | rest], ties) when said in @ties,
-    do: rest |> query!(ties) |> put_elem(1, said)
+  def query!([{:group, group} | rest], ties, known),
+    do: rest |> query!(ties, known) |> put_elem(0, group)
 
-  def query!([{:order, order} | rest], ties) when order in @orders,
-    do: rest |> query!(ties) |> put_elem(2, order)
+  def query!([{:ties, said} | rest], ties, known) when said in @ties,
+    do: rest |> query!(ties, known) |> put_elem(1, said)
 
-  def query!([{:ties, other} | _rest], _ties),
+  def query!([{:order, order} | rest], ties, known) when order in @orders,
+    do: rest |> query!(ties, known) |> put_elem(2, order)
+
+  def query!([{:ties, other} | _rest], _ties, _known),
     do: refuse!("ties", ":ordinal, :competition, :dense or :max", other)
 
-  def query!([{:order, other} | _rest], _ties), do: refuse_order!(other)
-  def query!(options, _ties), do: unknown!(options, "group, order and ties")
+  def query!([{:order, other} | _rest], _ties, _known), do: refuse_order!(other)
+  def query!(options, _ties, known), do: unknown!(options, known)
 
   @doc "As `query!/2`, and the most rows."
   @spec listing!(term, atom) :: {EchoData.Native.query(), pos_integer | :all}
   def listing!(options, ties) do
+    known = "group, order, ties and limit"
+
     case options do
       [{_key, _value} | _rest] ->
         {limits, rest} = Enum.split_with(options, &match?({:limit, _limit}, &1))
-        {query!(rest, ties), limit!(Keyword.get(limits, :limit, :all))}
+        {query!(rest, ties, known), limit!(Keyword.get(limits, :limit, :all))}
 
       other ->
-        {query!(other, ties), :all}
+        {query!(other, ties, known), :all}
     end
   end
 
@@ -100,7 +105,9 @@ defmodule EchoData.RankedSet.Options do
   @doc "The ends of a range of ranks; `nil` is open."
   @spec range!(term) :: {integer | nil, integer | nil}
   def range!(first..last//step) when step in [1, -1] do
-    if first <= last, do: {within(first), within(last)}, else: {0, -1}
+    if first == last or (first < last and step == 1),
+      do: {within(first), within(last)},
+      else: {0, -1}
   end
 
   def range!({first, last})

@@ -40,6 +40,28 @@ defmodule Mix.Tasks.EchoData.ConformanceTest do
       assert output =~ ~r/^FAIL 13\/16$/m
       assert status == 1
     end
+
+    test "fails the checks in which it hangs up" do
+      address =
+        answering(fn request ->
+          cond do
+            request =~ "PING" -> "+PONG\r\n"
+            request =~ "DBSIZE" -> ":0\r\n"
+            true -> :hang_up
+          end
+        end)
+
+      {output, status} = user_runs(["--server", address])
+
+      for label <- ~w(F3 N1 F4) do
+        line =
+          ~r/^#{label}  FAILED  .* at #{address} answered \w+ with an error: the connection has ended$/m
+
+        assert output =~ line
+      end
+
+      assert {output =~ ~r/^FAIL 13\/16$/m, status} == {true, 1}
+    end
   end
 
   describe "one sentence and exit status 1:" do
@@ -50,6 +72,15 @@ defmodule Mix.Tasks.EchoData.ConformanceTest do
 
       assert user_runs(["--server", "127.0.0.1:#{port}"]) ==
                {"the server at 127.0.0.1:#{port} cannot be reached: connection refused\n", 1}
+    end
+
+    test "who listens there is no Redis server, or hangs up" do
+      http = answering(fn _request -> "HTTP/1.1 400 Bad Request\r\n\r\n" end)
+      assert user_runs(["--server", http]) == {"the server at #{http} is no Redis server\n", 1}
+      silent = answering(fn _request -> :hang_up end)
+
+      assert user_runs(["--server", silent]) ==
+               {"the server at #{silent} cannot be reached: the connection has ended\n", 1}
     end
 
     test "the password is refused, or missing" do
@@ -80,7 +111,13 @@ defmodule Mix.Tasks.EchoData.ConformanceTest do
     end
 
     test "arguments that it does not know" do
-      for arguments <- [["here"], ["--server", "6379"], ["--server", "a:0"], ["--port", "1"]] do
+      for arguments <- [
+            ["here"],
+            ["--server", "6379"],
+            ["--server", "a:0"],
+            ["--server", "é:1"],
+            ["--port", "1"]
+          ] do
         assert user_runs(arguments) ==
                  {"usage: mix echo_data.conformance [--server HOST:PORT]\n", 1}
       end
@@ -90,6 +127,30 @@ defmodule Mix.Tasks.EchoData.ConformanceTest do
   defp server(options) do
     address = {RedisServer, options} |> start_supervised!() |> RedisServer.address()
     {address, Redis.connect!(address)}
+  end
+
+  # The address of a server that says what `answer` makes of a request.
+  defp answering(answer) do
+    {:ok, listener} = :gen_tcp.listen(0, [:binary, ip: {127, 0, 0, 1}, active: false])
+    {:ok, port} = :inet.port(listener)
+    start_supervised!({Task, fn -> accept(listener, answer) end}, id: port)
+    "127.0.0.1:#{port}"
+  end
+
+  defp accept(listener, answer) do
+    {:ok, socket} = :gen_tcp.accept(listener)
+    serve(socket, answer)
+    accept(listener, answer)
+  end
+
+  defp serve(socket, answer) do
+    with {:ok, request} <- :gen_tcp.recv(socket, 0),
+         text when is_binary(text) <- answer.(request),
+         :ok <- :gen_tcp.send(socket, text) do
+      serve(socket, answer)
+    else
+      _ended -> :gen_tcp.close(socket)
+    end
   end
 
   # In the environment of the tests, where everything is compiled.
