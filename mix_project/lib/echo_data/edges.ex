@@ -70,14 +70,14 @@ defmodule EchoData.Edges do
 
   @doc "Adds a child to a parent; adding it again replaces the payload. O(log n)."
   @spec add(t, BrandedId.t(), BrandedId.t(), term) :: :ok
-  def add(%__MODULE__{ref: ref} = edges, parent, child, payload \\ nil),
+  def add(%{ref: ref} = edges, parent, child, payload \\ nil),
     do: ref |> Native.relation_link(parent, child, payload) |> gated!(edges, parent, child)
 
   @doc """
   As `add/4`, with the snowflakes of the ids. Raises `ArgumentError` unless they are integers in `0..2^63-1`.
   """
   @spec add_by_snowflake(t, Snowflake.t(), Snowflake.t(), term) :: :ok
-  def add_by_snowflake(%__MODULE__{ref: ref}, parent, child, payload \\ nil),
+  def add_by_snowflake(%{ref: ref}, parent, child, payload \\ nil),
     do: open!(Native.edges_add_by_snowflake(ref, parent, child, payload))
 
   @doc """
@@ -89,7 +89,7 @@ defmodule EchoData.Edges do
   """
   @spec add_many(t, [{BrandedId.t(), BrandedId.t()} | {BrandedId.t(), BrandedId.t(), term}]) ::
           :ok
-  def add_many(%__MODULE__{ref: ref} = edges, list) do
+  def add_many(%{ref: ref} = edges, list) do
     case Relation.link_many(ref, list) do
       {:error, {_reason, position}} ->
         {parent_ns, child_ns} = namespaces(edges)
@@ -105,7 +105,7 @@ defmodule EchoData.Edges do
 
   @doc "Removes a child from a parent: `:ok`, or `:error` when it was not there. O(log n)."
   @spec remove(t, BrandedId.t(), BrandedId.t()) :: :ok | :error
-  def remove(%__MODULE__{ref: ref} = edges, parent, child),
+  def remove(%{ref: ref} = edges, parent, child),
     do: ref |> Native.relation_unlink(parent, child) |> gated!(edges, parent, child)
 
   @doc "The payload of an edge, or `:error`. O(log n)."

@@ -72,7 +72,7 @@ defmodule EchoData.Timeline do
   Puts a value under an id, in the place of any other. O(log n); the newest id is appended in O(1).
   """
   @spec put(t, BrandedId.t(), term) :: :ok
-  def put(%__MODULE__{ref: ref} = timeline, id, value) do
+  def put(%{ref: ref} = timeline, id, value) do
     case Native.ordered_put(ref, id, value) do
       :ok -> :ok
       refused -> refuse_id!(refused, timeline, id)
@@ -83,7 +83,7 @@ defmodule EchoData.Timeline do
   As `put/3`, with the snowflake of the id. Raises `ArgumentError` unless it is an integer in `0..2^63-1`.
   """
   @spec put_by_snowflake(t, Snowflake.t(), term) :: :ok
-  def put_by_snowflake(%__MODULE__{ref: ref}, snowflake, value),
+  def put_by_snowflake(%{ref: ref}, snowflake, value),
     do: open!(Native.timeline_put_by_snowflake(ref, snowflake, value))
 
   @doc """
@@ -92,7 +92,7 @@ defmodule EchoData.Timeline do
   Raises `RuntimeError` before `EchoData.Snowflake.start/1`.
   """
   @spec append(t, term) :: BrandedId.t()
-  def append(%__MODULE__{ref: ref}, value), do: open!(Native.timeline_append(ref, value))
+  def append(%{ref: ref}, value), do: open!(Native.timeline_append(ref, value))
 
   @doc """
   Puts all rows in one step: every reader sees all of them or none. Of rows with the same id the last wins.
@@ -101,7 +101,7 @@ defmodule EchoData.Timeline do
   id is wrong, naming its position from 0.
   """
   @spec put_many(t, [row]) :: :ok
-  def put_many(%__MODULE__{ref: ref} = timeline, rows) do
+  def put_many(%{ref: ref} = timeline, rows) do
     case Ordered.put_many(ref, rows) do
       :ok -> :ok
       refused -> refuse_at!(refused, timeline, "rows")
@@ -127,7 +127,7 @@ defmodule EchoData.Timeline do
 
   @doc "Removes an id and its value: `:ok`, or `:error` when it was not there. O(log n)."
   @spec delete(t, BrandedId.t()) :: :ok | :error
-  def delete(%__MODULE__{ref: ref} = timeline, id) do
+  def delete(%{ref: ref} = timeline, id) do
     case Native.ordered_delete(ref, id) do
       :ok -> :ok
       refused -> found(refused, timeline, id)
@@ -138,7 +138,7 @@ defmodule EchoData.Timeline do
   Removes an id and answers its value, or `:error`; of several callers one gets it. O(log n).
   """
   @spec take(t, BrandedId.t()) :: {:ok, term} | :error
-  def take(%__MODULE__{ref: ref} = timeline, id),
+  def take(%{ref: ref} = timeline, id),
     do: found(Native.ordered_take(ref, id), timeline, id)
 
   @doc """

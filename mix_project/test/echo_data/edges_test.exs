@@ -124,6 +124,21 @@ defmodule EchoData.EdgesTest do
     end
   end
 
+  test "a snapshot cannot be changed", %{edges: edges} do
+    snapshot = Edges.snapshot(edges)
+
+    for change <- [
+          &Edges.add(&1, post(1), comment(1)),
+          &Edges.add_by_snowflake(&1, 1, 1),
+          &Edges.add_many(&1, [{post(1), comment(1)}]),
+          &Edges.remove(&1, post(1), comment(2))
+        ] do
+      assert_raise ArgumentError, "a snapshot cannot be changed", fn -> change.(snapshot) end
+    end
+
+    assert Edges.size(edges) == 0
+  end
+
   test "a handle and its snapshots look like what they are", %{edges: edges} do
     Edges.add_by_snowflake(edges, 1, 2)
     assert inspect(edges) =~ ~r/^#EchoData.Edges<PST -> CMT, 1 edges, \d+ bytes>$/
@@ -136,6 +151,7 @@ defmodule EchoData.EdgesTest do
     assert Edges.close(edges) == :ok
     assert Edges.close(edges) == :ok
     assert inspect(edges) == "#EchoData.Edges<PST -> CMT, closed>"
+
     assert EdgeSnapshot.release(snapshot) == :ok
   end
 

@@ -61,6 +61,26 @@ defmodule EchoData.SnapshotTest do
     assert PropertyStore.get(store, id(1)) == {:ok, 1}
   end
 
+  test "that of a timeline cannot be changed, either" do
+    timeline = Timeline.new("SNP")
+    Timeline.put_by_snowflake(timeline, 1, :old)
+    id = BrandedId.encode!("SNP", 1)
+    snapshot = Timeline.snapshot(timeline)
+
+    for change <- [
+          &Timeline.put(&1, id, :new),
+          &Timeline.put_by_snowflake(&1, 1, :new),
+          &Timeline.append(&1, :new),
+          &Timeline.put_many(&1, [{id, :new}]),
+          &Timeline.delete(&1, id),
+          &Timeline.take(&1, id)
+        ] do
+      assert_raise ArgumentError, "a snapshot cannot be changed", fn -> change.(snapshot) end
+    end
+
+    assert Enum.to_list(timeline) == [{id, :old}]
+  end
+
   test "it is enumerable as a list of its rows is", %{store: store, rows: rows} do
     snapshot = PropertyStore.snapshot(store)
     assert Enum.count(snapshot) == 1000
