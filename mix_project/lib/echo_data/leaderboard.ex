@@ -252,7 +252,7 @@ defmodule EchoData.Leaderboard do
   @spec expire(t, DateTime.t()) :: {:ok, non_neg_integer}
   def expire(%__MODULE__{set: set} = board, instant \\ DateTime.utc_now()) do
     ms = unix_ms!("instant", instant)
-    writable!(set)
+    :ok = writable!(set)
     cut(board.cut, ms, :atomics.get(board.cut, 1))
 
     dropped =
@@ -265,7 +265,10 @@ defmodule EchoData.Leaderboard do
   end
 
   # No window is this group: nothing is dropped, but whoever may not drop is told so.
-  defp writable!(set), do: {:ok, 0} = RankedSet.drop_group(set, nil)
+  defp writable!(set) do
+    {:ok, 0} = RankedSet.drop_group(set, nil)
+    :ok
+  end
 
   # The later of two expiries counts.
   defp cut(cut, ms, before) when ms > before do
