@@ -28,9 +28,29 @@ pub(crate) use loom_model::{epoch, race};
 pub(crate) use race::{bury, Race};
 
 /// Epoch-based reclamation: who reads now, and what may be freed after them.
+///
+/// The collector is this crate's own. Nobody else's readers hold its garbage up, and nobody else's
+/// garbage, whose destructors may panic, is collected in the middle of a publication.
 #[cfg(not(loom))]
 pub(crate) mod epoch {
-    pub(crate) use crossbeam_epoch::{pin, Guard};
+    use std::sync::LazyLock;
+
+    use crossbeam_epoch::{Collector, LocalHandle};
+
+    pub(crate) use crossbeam_epoch::Guard;
+
+    static COLLECTOR: LazyLock<Collector> = LazyLock::new(Collector::new);
+
+    thread_local! {
+        static THREAD: LocalHandle = COLLECTOR.register();
+    }
+
+    /// Pins the calling thread; one that is ending, too.
+    #[inline]
+    pub(crate) fn pin() -> Guard {
+        let pinned = THREAD.try_with(LocalHandle::pin);
+        pinned.unwrap_or_else(|_| COLLECTOR.register().pin())
+    }
 }
 
 /// A witness of plain (non-atomic) accesses to one piece of memory.

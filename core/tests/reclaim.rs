@@ -37,6 +37,15 @@ fn a_store_is_dropped_beside_a_reader_of_another() {
 }
 
 #[test]
+fn what_others_pin_by_the_same_library_is_not_waited_for() {
+    let live = Live::default();
+    let pinned = crossbeam_epoch::pin();
+    Closable::new(live.value(1)).close();
+    wait_until("the value is dropped", || live.count() == 0);
+    drop(pinned);
+}
+
+#[test]
 fn a_large_value_does_not_wait_for_the_next_write() {
     let (live, store) = (Live::default(), OrderedStore::new());
     store.put(1, Blob::owning(0, live.value(1), 1 << 30));
