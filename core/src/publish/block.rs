@@ -53,12 +53,17 @@ unsafe impl Sync for Block {}
 type DropFn = unsafe fn(NonNull<u8>);
 
 /// Runs what may drop values of users. A panic was reported by its hook and ends here: whoever frees in
-/// passing is in the middle of something else. What it carries may panic in its turn when it is dropped.
+/// passing is in the middle of something else. What it carries may panic in its turn when it is dropped,
+/// with something that does, too; after some rounds of that it is forgotten.
 pub(super) fn contained(work: impl FnOnce()) {
-    if let Err(carried) = catch_unwind(AssertUnwindSafe(work)) {
-        let dropped = catch_unwind(AssertUnwindSafe(|| drop(carried)));
-        std::mem::forget(dropped);
+    let mut carried = catch_unwind(AssertUnwindSafe(work)).err();
+    for _ in 0..8 {
+        let Some(payload) = carried.take() else {
+            return;
+        };
+        carried = catch_unwind(AssertUnwindSafe(|| drop(payload))).err();
     }
+    std::mem::forget(carried);
 }
 
 /// What a droppable payload has between its header and its value.

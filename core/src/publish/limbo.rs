@@ -204,17 +204,16 @@ mod implementation {
 
     #[cfg(test)]
     mod tests {
+        use std::sync::LazyLock;
+
         use super::*;
 
         const BATCHES: u64 = 1000;
 
-        fn place() -> &'static Limbo {
-            Box::leak(Box::new(Limbo::new()))
-        }
-
         #[test]
         fn batches_behind_a_stalled_reader_are_not_looked_at() {
-            let (place, done) = (place(), Arc::new(AtomicU64::new(0)));
+            static PLACE: LazyLock<Limbo> = LazyLock::new(Limbo::new);
+            let (place, done) = (&*PLACE, Arc::new(AtomicU64::new(0)));
             let mut ripen = Vec::new();
             for _ in 0..BATCHES {
                 let done = Arc::clone(&done);
@@ -234,14 +233,15 @@ mod implementation {
 
         #[test]
         fn a_sweep_does_what_is_ripe_and_keeps_the_rest() {
-            let (place, done) = (place(), Arc::new(AtomicU64::new(0)));
+            static PLACE: LazyLock<Limbo> = LazyLock::new(Limbo::new);
+            let (place, done) = (&*PLACE, Arc::new(AtomicU64::new(0)));
             let keep = |bit: u32| {
                 let done = Arc::clone(&done);
                 place.keep(move || {
                     done.fetch_add(1 << bit, Ordering::Relaxed);
                 })
             };
-            let (_first, second, third) = (keep(0), keep(1), keep(2));
+            let (first, second, third) = (keep(0), keep(1), keep(2));
             second();
             assert_eq!(place.sweep(), 3);
             assert_eq!(done.load(Ordering::Relaxed), 0b010);
@@ -249,6 +249,9 @@ mod implementation {
             assert_eq!(place.sweep_if_worth_it(), 2);
             assert_eq!(done.load(Ordering::Relaxed), 0b110);
             assert_eq!(place.sweep_if_worth_it(), 0);
+            first();
+            assert_eq!(place.sweep_if_worth_it(), 1);
+            assert_eq!(done.load(Ordering::Relaxed), 0b111);
         }
     }
 }
