@@ -294,7 +294,8 @@ mod background {
     }
 
     /// Runs what may run now at once, also while it waits for a grace period: that can take as long as
-    /// somebody stays pinned. What comes meanwhile and needs one waits for the next.
+    /// somebody stays pinned. What comes meanwhile and needs one waits for the next. A value whose
+    /// destructor panics must not end reclamation for everybody.
     fn serve(jobs: &Receiver<Job>) {
         let (mut grace, mut next): (Option<Grace>, Vec<Work>) = (None, Vec::new());
         loop {
@@ -304,24 +305,19 @@ mod background {
             };
             for job in first.into_iter().chain(jobs.try_iter()) {
                 match job {
-                    Job::Now(work) => run_one(work),
+                    Job::Now(work) => contained(work),
                     Job::AfterGrace(work) => next.push(work),
                 }
             }
             if let Some(over) = grace.take_if(|grace| grace.is_over()) {
                 // What other threads retired before is due as well, and they may be idle.
                 super::limbo::scavenge();
-                over.due.into_iter().for_each(run_one);
+                over.due.into_iter().for_each(contained);
             }
             if grace.is_none() && !next.is_empty() {
                 grace = Some(Grace::begin(std::mem::take(&mut next)));
             }
         }
-    }
-
-    /// A value whose destructor panics must not end reclamation for everybody.
-    fn run_one(work: Work) {
-        contained(work);
     }
 
     /// A grace period that has begun.
