@@ -214,7 +214,7 @@ impl Pass<'_> {
         let (mut keys, mut slots) = (Vec::with_capacity(room), Vec::with_capacity(room));
         let mut at = 0;
         for (key, change) in changes {
-            let upto = at + super::node::lower_bound(&old_keys[at..], key);
+            let upto = at + key.place_among(&old_keys[at..], false);
             keys.extend_from_slice(&old_keys[at..upto]);
             slots.extend_from_slice(&old_slots[at..upto]);
             at = upto;

@@ -11,7 +11,9 @@
 mod batch;
 mod cursor;
 mod cut;
+mod key;
 mod node;
+mod path;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -19,17 +21,14 @@ mod write;
 
 pub(crate) use batch::Change;
 pub(crate) use cursor::Entries;
-pub(crate) use read::Approach;
+pub use key::Key;
+pub(crate) use key::{by_first, by_last};
+pub(crate) use path::Path;
 
 use crate::publish::{Block, Frame, Roots, Subtree, INDEXES};
 use crate::value::Slot;
 
 use node::{Inner, Leaf};
-
-/// What can be a key: plain bits with a total order.
-pub trait Key: Copy + Ord + Send + Sync + 'static {}
-
-impl<K: Copy + Ord + Send + Sync + 'static> Key for K {}
 
 /// One state of an index.
 ///

@@ -8,13 +8,14 @@
 //! into the spare room of the rightmost leaf without any older version noticing.
 #![allow(unsafe_code)] // lays out and reads raw node memory
 
-use std::hint::select_unpredictable;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::ptr;
 
 use crate::prefetch;
 use crate::publish::{Block, Edit, Kind, HEADER};
+
+use super::key::{partition, Key};
 
 /// Entries of a full leaf: with its header, one of eight-byte keys and values is 1024 bytes, and with
 /// sixteen-byte values 1528, both just under a size class.
@@ -58,7 +59,7 @@ impl<K, S> Clone for Leaf<'_, K, S> {
 
 impl<K, S> Copy for Leaf<'_, K, S> {}
 
-impl<'g, K: Copy + Ord, S: Copy> Leaf<'g, K, S> {
+impl<'g, K: Key, S: Copy> Leaf<'g, K, S> {
     const KEYS: usize = HEADER.next_multiple_of(align_of::<K>());
 
     const fn slots_offset(width: usize) -> usize {
@@ -129,7 +130,7 @@ impl<'g, K: Copy + Ord, S: Copy> Leaf<'g, K, S> {
     #[inline]
     pub(crate) fn search(&self, key: &K) -> Result<usize, usize> {
         let keys = self.keys();
-        let at = lower_bound(keys, key);
+        let at = key.place_among(keys, false);
         if at < keys.len() && keys[at] == *key {
             Ok(at)
         } else {
@@ -239,7 +240,7 @@ impl<K> Clone for Inner<'_, K> {
 
 impl<K> Copy for Inner<'_, K> {}
 
-impl<'g, K: Copy + Ord> Inner<'g, K> {
+impl<'g, K: Key> Inner<'g, K> {
     const KEYS: usize = HEADER.next_multiple_of(align_of::<K>());
 
     const fn starts_offset(width: usize) -> usize {
@@ -264,11 +265,6 @@ impl<'g, K: Copy + Ord> Inner<'g, K> {
             block,
             life: PhantomData,
         }
-    }
-
-    #[inline]
-    pub(crate) fn block(&self) -> Block {
-        self.block
     }
 
     #[inline]
@@ -309,13 +305,13 @@ impl<'g, K: Copy + Ord> Inner<'g, K> {
     /// The child that holds `key`, if the tree does.
     #[inline]
     pub(crate) fn child_of(&self, key: &K) -> usize {
-        upper_bound(self.separators(), key)
+        key.place_among(self.separators(), true)
     }
 
     /// The child that holds the entry at `position`.
     #[inline]
     pub(crate) fn child_at(&self, position: usize) -> usize {
-        upper_bound(&self.starts()[1..], &position)
+        partition(&self.starts()[1..], |start| *start <= position)
     }
 
     /// The positions, counted from this node's first entry, of child `at`, when the node has `entries`
@@ -379,9 +375,10 @@ impl<'g, K: Copy + Ord> Inner<'g, K> {
             let to = block.byte_add(Self::KEYS).cast::<K>();
             ptr::copy_nonoverlapping(separators.as_ptr(), to.as_ptr(), width - 1);
             let to = block.byte_add(Self::starts_offset(width)).cast::<usize>();
-            for (place, &start) in starts.iter().enumerate() {
-                let moved = if place > at { delta } else { 0 };
-                to.add(place).write(start.wrapping_add_signed(moved));
+            let (before, after) = starts.split_at(at + 1);
+            ptr::copy_nonoverlapping(before.as_ptr(), to.as_ptr(), before.len());
+            for (place, start) in (at + 1..).zip(after) {
+                to.add(place).write(start.wrapping_add_signed(delta));
             }
             let to = block.byte_add(Self::children_offset(width)).cast::<Block>();
             ptr::copy_nonoverlapping(children.as_ptr(), to.as_ptr(), width);
@@ -402,38 +399,6 @@ impl<'g, K: Copy + Ord> Inner<'g, K> {
             entries: self.extent(at, entries).len(),
         })
     }
-}
-
-/// How many of `keys` are below `key`. Without branches that depend on the keys, since those are
-/// mispredicted every other time.
-#[inline]
-pub(crate) fn lower_bound<K: Ord>(keys: &[K], key: &K) -> usize {
-    bound(keys, |probe| probe < key)
-}
-
-/// How many of `keys` are at or below `key`.
-#[inline]
-pub(crate) fn upper_bound<K: Ord>(keys: &[K], key: &K) -> usize {
-    bound(keys, |probe| probe <= key)
-}
-
-#[inline]
-fn bound<K>(keys: &[K], before: impl Fn(&K) -> bool) -> usize {
-    if keys.is_empty() {
-        return 0;
-    }
-    let mut base = 0;
-    let mut size = keys.len();
-    while size > 1 {
-        let half = size / 2;
-        // SAFETY: `base + size` never passes the end, and `0 < half < size`.
-        let probe = unsafe { keys.get_unchecked(base + half - 1) };
-        base = select_unpredictable(before(probe), base + half, base);
-        size -= half;
-    }
-    // SAFETY: as above, with one key left.
-    let last = unsafe { keys.get_unchecked(base) };
-    select_unpredictable(before(last), base + 1, base)
 }
 
 /// Asks for the block's first `bytes`. The block may be shorter: its width is not known before its first

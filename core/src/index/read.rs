@@ -1,10 +1,8 @@
 //! Reading: lookups, ranks and positions, each one descent.
 #![allow(unsafe_code)] // steps from a protected node to its children
 
-use std::marker::PhantomData;
 use std::ops::{Bound, Range, RangeBounds};
 
-use crate::publish::Block;
 use crate::value::Slot;
 
 use super::node::{Inner, Leaf};
@@ -43,7 +41,7 @@ impl<K: Key, S: Slot> Root<K, S> {
             let leaves = self.leaves_of(group);
             let mut slots = [None; IN_FLIGHT];
             for ((slot, leaf), key) in slots.iter_mut().zip(leaves).zip(group) {
-                *slot = leaf.and_then(|leaf| {
+                *slot = leaf.and_then(|(leaf, _)| {
                     let place = leaf.search(key).ok()?;
                     Some(leaf.prefetched_slot(place))
                 });
@@ -54,18 +52,34 @@ impl<K: Key, S: Slot> Root<K, S> {
         }
     }
 
-    /// The leaves of up to [`IN_FLIGHT`] keys. All leaves are equally deep, so the keys go down
-    /// together, level by level. Only the keys of the leaves are asked for: with so many accesses under
-    /// way, what may not be needed costs more than it spares.
-    fn leaves_of(&self, keys: &[K]) -> [Option<Leaf<'_, K, S>>; IN_FLIGHT] {
+    /// How many keys are below each of `keys`, or, if `inclusive`, at or below it; in order. The memory
+    /// accesses of several overlap.
+    pub(crate) fn count_many(&self, keys: &[K], inclusive: bool) -> Vec<usize> {
+        let mut counts = Vec::with_capacity(keys.len());
+        for group in keys.chunks(IN_FLIGHT) {
+            for (leaf, key) in self.leaves_of(group).into_iter().zip(group) {
+                counts.push(leaf.map_or(0, |(leaf, start)| {
+                    start + key.place_among(leaf.keys(), inclusive)
+                }));
+            }
+        }
+        counts
+    }
+
+    /// The leaves of up to [`IN_FLIGHT`] keys, and the positions at which they begin. All leaves are
+    /// equally deep, so the keys go down together, level by level. Only the keys of the leaves are asked
+    /// for: with so many accesses under way, what may not be needed costs more than it spares.
+    fn leaves_of(&self, keys: &[K]) -> [Option<(Leaf<'_, K, S>, usize)>; IN_FLIGHT] {
         let mut leaves = [None; IN_FLIGHT];
         let Some(top) = self.top else { return leaves };
-        let mut nodes = [top.node; IN_FLIGHT];
+        let mut nodes = [(top.node, 0); IN_FLIGHT];
         for height in (0..top.height).rev() {
-            for (node, key) in nodes.iter_mut().zip(keys) {
+            for ((node, start), key) in nodes.iter_mut().zip(keys) {
                 // SAFETY: as in `leaf_of`.
                 let inner = unsafe { Inner::<K>::new(*node) };
-                *node = inner.children()[inner.child_of(key)];
+                let at = inner.child_of(key);
+                *node = inner.children()[at];
+                *start += inner.starts()[at];
                 if height == 0 {
                     Leaf::<K, S>::prefetch_keys(*node);
                 } else {
@@ -73,20 +87,10 @@ impl<K: Key, S: Slot> Root<K, S> {
                 }
             }
         }
-        for (leaf, node) in leaves.iter_mut().zip(nodes).take(keys.len()) {
-            *leaf = Some(top.leaf(node));
+        for (leaf, (node, start)) in leaves.iter_mut().zip(nodes).take(keys.len()) {
+            *leaf = Some((top.leaf(node), start));
         }
         leaves
-    }
-
-    /// Begins a descent to the leaf of `key` that only asks for its memory.
-    #[inline]
-    pub(crate) fn approach(&self, key: K) -> Approach<'_, K, S> {
-        Approach {
-            at: self.top.map(|top| (top.node, top.height)),
-            key,
-            root: PhantomData,
-        }
     }
 
     /// Goes down to the leaf that `choose` leads to and answers `finish` of it and the position of its
@@ -116,19 +120,21 @@ impl<K: Key, S: Slot> Root<K, S> {
     /// How many keys are below `key`. O(log n).
     #[inline]
     pub(crate) fn rank(&self, key: &K) -> usize {
-        self.descend(
-            |inner, _| inner.child_of(key),
-            |leaf, start| start + leaf.search(key).unwrap_or_else(|at| at),
-        )
-        .unwrap_or(0)
+        self.count(key, false)
     }
 
     /// How many keys are at or below `key`. O(log n).
     #[inline]
     pub(crate) fn rank_after(&self, key: &K) -> usize {
+        self.count(key, true)
+    }
+
+    /// How many keys are below `key`, or, if `inclusive`, at or below it. O(log n).
+    #[inline]
+    pub(crate) fn count(&self, key: &K, inclusive: bool) -> usize {
         self.descend(
             |inner, _| inner.child_of(key),
-            |leaf, start| start + leaf.search(key).map_or_else(|at| at, |at| at + 1),
+            |leaf, start| start + key.place_among(leaf.keys(), inclusive),
         )
         .unwrap_or(0)
     }
@@ -181,30 +187,5 @@ impl<K: Key, S: Slot> Root<K, S> {
     pub(crate) fn last(&self) -> Option<(&K, &S)> {
         let leaf = self.tail()?;
         Some((leaf.keys().last()?, leaf.slots().last()?))
-    }
-}
-
-/// A descent that only asks for memory. Before a change of several indexes, descents that go on by turns
-/// wait for their nodes together and not one after the other.
-pub(crate) struct Approach<'a, K, S> {
-    /// The node that was asked for last, and its height.
-    at: Option<(Block, u32)>,
-    key: K,
-    root: PhantomData<&'a Root<K, S>>,
-}
-
-impl<K: Key, S: Slot> Approach<'_, K, S> {
-    /// Goes one level down; answers whether there was one.
-    #[inline]
-    pub(crate) fn step(&mut self) -> bool {
-        let Some((node, height @ 1..)) = self.at else {
-            return false;
-        };
-        // SAFETY: as in `leaf_of`; the root is borrowed.
-        let inner = unsafe { Inner::<K>::new(node) };
-        let below = inner.children()[inner.child_of(&self.key)];
-        Root::<K, S>::prefetch(below, height - 1);
-        self.at = Some((below, height - 1));
-        true
     }
 }

@@ -2,14 +2,13 @@
 #![allow(unsafe_code)] // walks the nodes to check their shape
 
 use std::cell::Cell;
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::{Bound, Range};
 
 use proptest::prelude::*;
 
 use super::node::{Inner, Leaf, INNER, INNER_MIN, LEAF, LEAF_MIN};
-use super::{Change, Root};
+use super::{by_first, by_last, Change, Key, Root};
 use crate::publish::{Block, Hold, Outcome, Published};
 use crate::value::Inline;
 
@@ -320,30 +319,30 @@ proptest! {
 }
 
 thread_local! {
-    /// How often this thread has compared [`Counted`] keys.
-    static COMPARISONS: Cell<usize> = const { Cell::new(0) };
+    /// How often this thread has looked at a word of a [`Counted`] key.
+    static LOOKS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// A key of two parts, as edges have, that counts how often it is compared.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// A key of two words, as edges have, that counts how often they are looked at.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Counted(u64, u64);
 
-impl Ord for Counted {
-    fn cmp(&self, other: &Self) -> Ordering {
-        COMPARISONS.set(COMPARISONS.get() + 1);
-        (self.0, self.1).cmp(&(other.0, other.1))
+fn looked_at(word: u64) -> u64 {
+    LOOKS.set(LOOKS.get() + 1);
+    word
+}
+
+impl Key for Counted {
+    fn place_among(&self, keys: &[Self], inclusive: bool) -> usize {
+        let second = |key: &Self| looked_at(key.1);
+        let rest = |keys: &[Self]| by_last(keys, second, self.1, inclusive);
+        by_first(keys, |key| looked_at(key.0), self.0, rest)
     }
 }
 
-impl PartialOrd for Counted {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-/// Counted in comparisons, not in time: a question that became a scan compares each of the rows.
+/// Counted in looks, not in time: a question that became a scan looks at each of the rows.
 #[test]
-fn questions_compare_keys_of_a_path_whatever_the_number_of_rows() {
+fn questions_look_at_keys_of_a_path_whatever_the_number_of_rows() {
     type Pairs = Root<Counted, Inline<u64>>;
     let odd =
         (0..400).flat_map(|subject| (0..500).map(move |n| Counted(2 * subject + 1, 2 * n + 1)));
@@ -388,12 +387,70 @@ fn questions_compare_keys_of_a_path_whatever_the_number_of_rows() {
         }),
     ];
     for (question, answer, ask) in questions {
-        COMPARISONS.set(0);
+        LOOKS.set(0);
         assert_eq!(ask(), answer, "{question}");
-        let compared = COMPARISONS.get();
-        assert!(
-            (1..200).contains(&compared),
-            "{question}: {compared} comparisons"
-        );
+        let looks = LOOKS.get();
+        assert!((1..200).contains(&looks), "{question}: {looks} looks");
     }
+}
+
+/// Of few words, so that many keys have some in common.
+fn pairs() -> impl Strategy<Value = Vec<(u64, u64)>> {
+    let words = || prop_oneof![0..6_u64, u64::MAX - 1..=u64::MAX];
+    prop::collection::btree_set((words(), words()), 0..70)
+        .prop_map(|keys| keys.into_iter().collect())
+}
+
+fn assert_places<K: Key + std::fmt::Debug>(keys: &[K], wanted: &K) {
+    let below = keys.iter().filter(|key| *key < wanted).count();
+    let upto = keys.iter().filter(|key| *key <= wanted).count();
+    let found = [false, true].map(|inclusive| wanted.place_among(keys, inclusive));
+    assert_eq!(found, [below, upto], "{wanted:?} among {keys:?}");
+}
+
+proptest! {
+    #[test]
+    fn a_key_is_found_among_others_wherever_it_is(keys in pairs(), wanted in pairs()) {
+        let firsts: std::collections::BTreeSet<u64> = keys.iter().map(|key| key.0).collect();
+        let firsts: Vec<u64> = firsts.into_iter().collect();
+        for wanted in wanted {
+            assert_places(&keys, &wanted);
+            assert_places(&firsts, &wanted.0);
+        }
+    }
+}
+
+#[test]
+fn a_path_is_found_again_when_the_index_has_changed() {
+    let store: Store = Published::new();
+    let mut model = Model::new();
+    store.update(|edit, (index,)| {
+        for key in 0..200 {
+            let (early, late) = (key * 7919 % 1000, key * 104_729 % 1000);
+            // Gone part of the way, before the other change.
+            let mut path = index.begin(early);
+            for _ in 0..key % 4 {
+                index.step(&mut path);
+            }
+            let known = index.found(&mut path).map(|slot| slot.0);
+            assert_eq!(known, model.get(&early).copied());
+            assert_eq!(
+                index.insert(edit, late, Inline(key)).map(|slot| slot.0),
+                model.insert(late, key)
+            );
+            let old = if key % 3 == 0 {
+                (index.remove_at(edit, &mut path), model.remove(&early))
+            } else {
+                (
+                    index.insert_at(edit, &mut path, Inline(key)),
+                    model.insert(early, key),
+                )
+            };
+            assert_eq!(old.0.map(|slot| slot.0), old.1);
+            index.check();
+        }
+        let entries = index.entries(0..index.len());
+        assert!(entries.map(|(key, slot)| (*key, slot.0)).eq(model.clone()));
+        Outcome::Publish(())
+    });
 }

@@ -2,45 +2,44 @@
 //! general rebuild of [`batch`](super::batch).
 #![allow(unsafe_code)] // steps from a protected node to its children; writes claimed tail slots
 
-use smallvec::SmallVec;
-
 use crate::publish::{Block, Edit};
 use crate::value::Slot;
 
 use super::batch::Change;
 use super::node::{Inner, Leaf, LEAF, LEAF_MIN};
-use super::{Key, Root, Top};
-
-/// The inner nodes from the root to a leaf, each with the child taken.
-type Path<'g, K> = SmallVec<[(Inner<'g, K>, usize); 8]>;
+use super::path::Path;
+use super::{Key, Root};
 
 impl<K: Key, S: Slot> Root<K, S> {
     /// Puts `slot` under `key` and answers the slot that was there, whose payload is retired.
     /// O(log n); an ascending key writes into the rightmost leaf in O(1).
     pub(crate) fn insert(&mut self, edit: &mut Edit, key: K, slot: S) -> Option<S> {
+        let mut path = self.begin(key);
+        self.insert_at(edit, &mut path, slot)
+    }
+
+    /// [`insert`](Self::insert) at the end of a path.
+    pub(crate) fn insert_at(&mut self, edit: &mut Edit, path: &mut Path<K>, slot: S) -> Option<S> {
+        let key = path.key;
         let appends = self.last().is_none_or(|(last, _)| key > *last);
         if appends && self.append_in_place(edit, key, slot) {
             return None;
         }
-        let Some(top) = self.top else {
+        let Some((leaf, place)) = self.arrive(path) else {
             self.rebuild(edit, &[(key, Change::Put(slot))]);
             return None;
         };
-        let (path, leaf) = self.path_to(top, &key);
-        let right_edge = leaf.block() == top.tail;
-        match leaf.search(&key) {
+        match place {
             Ok(at) => {
                 let old = leaf.slots()[at];
-                let width = Self::width_for(leaf.len(), right_edge, self.entries);
-                let copy = leaf.with_replaced(edit, at, slot, width);
-                self.replace_leaf(edit, top, &path, leaf, copy, 0);
+                let copy = leaf.with_replaced(edit, at, slot, self.width_of(leaf, 0));
+                self.replace_leaf(edit, path, leaf.block(), copy, 0);
                 Self::retire_payload(edit, &old);
                 Some(old)
             }
             Err(at) if leaf.len() < LEAF => {
-                let width = Self::width_for(leaf.len() + 1, right_edge, self.entries);
-                let copy = leaf.with_inserted(edit, at, key, slot, width);
-                self.replace_leaf(edit, top, &path, leaf, copy, 1);
+                let copy = leaf.with_inserted(edit, at, key, slot, self.width_of(leaf, 1));
+                self.replace_leaf(edit, path, leaf.block(), copy, 1);
                 None
             }
             Err(_) => {
@@ -52,17 +51,21 @@ impl<K: Key, S: Slot> Root<K, S> {
 
     /// Removes `key` and answers its slot, whose payload is retired. O(log n).
     pub(crate) fn remove(&mut self, edit: &mut Edit, key: &K) -> Option<S> {
-        let top = self.top?;
-        let (path, leaf) = self.path_to(top, key);
-        let at = leaf.search(key).ok()?;
+        let mut path = self.begin(*key);
+        self.remove_at(edit, &mut path)
+    }
+
+    /// [`remove`](Self::remove) at the end of a path.
+    pub(crate) fn remove_at(&mut self, edit: &mut Edit, path: &mut Path<K>) -> Option<S> {
+        let (leaf, place) = self.arrive(path)?;
+        let at = place.ok()?;
         let old = leaf.slots()[at];
-        if leaf.len() > LEAF_MIN || (path.is_empty() && leaf.len() > 1) {
-            let width = Self::width_for(leaf.len() - 1, leaf.block() == top.tail, self.entries);
-            let copy = leaf.with_removed(edit, at, width);
-            self.replace_leaf(edit, top, &path, leaf, copy, -1);
+        if leaf.len() > LEAF_MIN || (path.steps.is_empty() && leaf.len() > 1) {
+            let copy = leaf.with_removed(edit, at, self.width_of(leaf, -1));
+            self.replace_leaf(edit, path, leaf.block(), copy, -1);
             Self::retire_payload(edit, &old);
         } else {
-            self.rebuild(edit, &[(*key, Change::Remove)]);
+            self.rebuild(edit, &[(path.key, Change::Remove)]);
         }
         Some(old)
     }
@@ -94,50 +97,44 @@ impl<K: Key, S: Slot> Root<K, S> {
         }
     }
 
+    /// The width of a copy of `leaf` that has `delta` entries more.
+    fn width_of(&self, leaf: Leaf<'_, K, S>, delta: isize) -> usize {
+        let right_edge = self.top.is_some_and(|top| leaf.block() == top.tail);
+        Self::width_for(
+            leaf.len().wrapping_add_signed(delta),
+            right_edge,
+            self.entries,
+        )
+    }
+
     pub(super) fn retire_payload(edit: &mut Edit, slot: &S) {
         if let Some(payload) = slot.payload() {
             edit.retire(payload);
         }
     }
 
-    /// The way to the leaf of `key`. It is not borrowed from `self`, which the caller goes on to edit:
-    /// the nodes belong to the old version, which the caller's edit keeps protected.
-    fn path_to<'g>(&self, top: Top, key: &K) -> (Path<'g, K>, Leaf<'g, K, S>) {
-        let mut path = Path::new();
-        let mut node = top.node;
-        for height in (0..top.height).rev() {
-            // SAFETY: nodes reached from a protected root are protected; above height 0 they are inner.
-            let inner = unsafe { Inner::new(node) };
-            let at = inner.child_of(key);
-            path.push((inner, at));
-            node = inner.children()[at];
-            Self::prefetch(node, height);
-        }
-        (path, top.leaf(node))
-    }
-
-    /// Puts `copy` in the place of `leaf`, copying the path above it.
+    /// Puts `copy`, which has `delta` entries more, in the place of `leaf`, copying the path above it.
     fn replace_leaf(
         &mut self,
         edit: &mut Edit,
-        mut top: Top,
-        path: &Path<'_, K>,
-        leaf: Leaf<'_, K, S>,
+        path: &Path<K>,
+        leaf: Block,
         copy: Block,
         delta: isize,
     ) {
-        if leaf.block() == top.tail {
+        let Some(top) = &mut self.top else { return };
+        if leaf == top.tail {
             top.tail = copy;
             top.tail_len = top.tail_len.wrapping_add_signed(delta as i32);
         }
-        edit.retire(leaf.block());
+        edit.retire(leaf);
         let mut node = copy;
-        for (inner, at) in path.iter().rev() {
-            node = inner.with_child(edit, *at, node, delta);
-            edit.retire(inner.block());
+        for &(inner, at) in path.steps.iter().rev() {
+            // SAFETY: `arrive` went this way; the nodes are the old version's, which stays protected.
+            node = unsafe { Inner::<K>::new(inner) }.with_child(edit, at, node, delta);
+            edit.retire(inner);
         }
         top.node = node;
-        self.top = Some(top);
         self.entries = self.entries.wrapping_add_signed(delta);
     }
 }

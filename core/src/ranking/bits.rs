@@ -8,13 +8,13 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use crate::index::Key;
+use crate::index::by_first;
 
 use super::score::Order;
 
 /// One field of a score in a key. Packed, so that keys have no padding.
 #[doc(hidden)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(C, packed)]
 pub struct Field {
     /// 1 for a number and 0 for `nil`; in a descending field the other way round.
@@ -85,9 +85,9 @@ impl Field {
 
 /// A score as plain bits, in its order.
 #[doc(hidden)]
-pub trait Bits: Key + fmt::Debug {
+pub trait Bits: Copy + Ord + Send + Sync + fmt::Debug + 'static {
     /// All of a score but the first bit.
-    type Tail: Copy + Eq + Send + Sync + 'static;
+    type Tail: Copy + Ord + Send + Sync + 'static;
 
     /// At or below every score.
     const LOWEST: Self;
@@ -100,10 +100,16 @@ pub trait Bits: Key + fmt::Debug {
     /// The score of these parts.
     fn join(first: bool, tail: Self::Tail) -> Self;
 
-    /// Whether tail `a` comes before tail `b`, or, if they are the same, id `a` before `b`, or, if these are
-    /// the same too, `same`. Without branches, which in a search among random keys are mispredicted every
-    /// other time, and as few comparisons as can be.
-    fn less(a: (Self::Tail, u64), b: (Self::Tail, u64), same: bool) -> bool;
+    /// [`Key::place_among`] for keys that are compared by the tail of a score; `rest` answers it for those
+    /// that have it in common.
+    ///
+    /// [`Key::place_among`]: crate::index::Key::place_among
+    fn place_by<K>(
+        keys: &[K],
+        tail: impl Fn(&K) -> Self::Tail,
+        wanted: Self::Tail,
+        rest: impl FnOnce(&[K]) -> usize,
+    ) -> usize;
 }
 
 /// A score of so many fields.
@@ -119,20 +125,6 @@ impl<const FIELDS: usize> Encoded<FIELDS> {
             bits: u64::MAX,
         }; FIELDS],
     );
-}
-
-#[inline]
-fn double(high: u64, low: u64) -> u128 {
-    u128::from(high) << 64 | u128::from(low)
-}
-
-#[inline]
-fn less<T: Ord>(a: T, b: T, same: bool) -> bool {
-    if same {
-        a <= b
-    } else {
-        a < b
-    }
 }
 
 impl Bits for Encoded<1> {
@@ -154,14 +146,19 @@ impl Bits for Encoded<1> {
     }
 
     #[inline]
-    fn less(a: (u64, u64), b: (u64, u64), same: bool) -> bool {
-        less(double(a.0, a.1), double(b.0, b.1), same)
+    fn place_by<K>(
+        keys: &[K],
+        tail: impl Fn(&K) -> u64,
+        wanted: u64,
+        rest: impl FnOnce(&[K]) -> usize,
+    ) -> usize {
+        by_first(keys, tail, wanted, rest)
     }
 }
 
 /// The bits of the first field and all of the second. Packed, so that keys have no padding.
 #[doc(hidden)]
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(C, packed)]
 pub struct Pair {
     bits: u64,
@@ -187,22 +184,21 @@ impl Bits for Encoded<2> {
     }
 
     #[inline]
-    fn less(a: (Pair, u64), b: (Pair, u64), same: bool) -> bool {
-        let rest = |(pair, id): (Pair, u64)| double(pair.second.bits, id);
-        let numbers = |(pair, _): (Pair, u64)| pair.second.number;
-        let rest = less(rest(a), rest(b), same);
-        let rest = first_less(numbers(a).into(), numbers(b).into(), rest);
-        // One more bit decides between equals.
-        let whole = |bits: u64, bit: bool| u128::from(bits) << 1 | u128::from(bit);
-        whole(a.0.bits, !rest) < whole(b.0.bits, true)
+    fn place_by<K>(
+        keys: &[K],
+        tail: impl Fn(&K) -> Pair,
+        wanted: Pair,
+        rest: impl FnOnce(&[K]) -> usize,
+    ) -> usize {
+        let Pair { bits, second } = wanted;
+        let second_of = |key: &K| tail(key).second;
+        let by_second = |keys: &[K]| by_first(keys, |key| second_of(key).bits, second.bits, rest);
+        let by_number = |keys: &[K]| {
+            let number = second.number.into();
+            by_first(keys, |key| second_of(key).number.into(), number, by_second)
+        };
+        by_first(keys, |key| tail(key).bits, bits, by_number)
     }
-}
-
-/// Whether `a < b`, or `same` if they are equal; both are below 2^62. As the sign of a difference the
-/// compiler turns it into a conditional move. The comparison of three words at once becomes a jump.
-#[inline]
-pub(super) fn first_less(a: u64, b: u64, same: bool) -> bool {
-    (a as i64 - b as i64 - i64::from(same)) < 0
 }
 
 impl<const FIELDS: usize> Ord for Encoded<FIELDS> {

@@ -115,8 +115,8 @@ impl<'v, S: Score> Board<'v, S> {
     #[inline]
     pub fn rank(&self, id: u64, ties: Ties, order: Order) -> Option<usize> {
         let group = self.group?;
-        let bits = self.bits(group, id)?;
-        Some(self.rank_of(group, bits, Some(id), ties, order))
+        let score = self.bits(group, id)?;
+        Some(self.rank_of(group, score, id, ties, order))
     }
 
     /// Where each of `ids` stands. O(ids × log n); cheaper than one by one, because the memory accesses
@@ -127,9 +127,24 @@ impl<'v, S: Score> Board<'v, S> {
             return ranks;
         };
         let members: Vec<_> = ids.iter().map(|&id| Member { group, id }).collect();
+        let mut found = Vec::with_capacity(ids.len());
         self.roots.scores.get_many(&members, |at, slot| {
-            ranks[at] = slot.map(|slot| self.rank_of(group, slot.0, Some(ids[at]), ties, order));
+            found.extend(slot.map(|slot| (at, slot.0)));
         });
+        let after = counts_after(ties, order);
+        let counts = if ties == Ties::Dense {
+            let ties = found.iter().map(|&(_, score)| Tie::new(group, score));
+            let ties: Vec<_> = ties.collect();
+            self.roots.ties.count_many(&ties, after)
+        } else {
+            let edge = |&(at, score)| edge(group, score, ids[at], ties, order);
+            let edges: Vec<_> = found.iter().map(edge).collect();
+            self.roots.places.count_many(&edges, after)
+        };
+        let origin = self.origin(group, ties, order);
+        for ((at, _), count) in found.into_iter().zip(counts) {
+            ranks[at] = Some(rank_between(origin, count, ties));
+        }
         ranks
     }
 
@@ -137,8 +152,16 @@ impl<'v, S: Score> Board<'v, S> {
     /// first place of the tie. O(log n).
     pub fn rank_for_score(&self, score: S, ties: Ties, order: Order) -> Result<usize, Refusal> {
         let bits = score.encode(self.rule)?;
-        let rank = |group| self.rank_of(group, bits, None, ties, order);
-        Ok(self.group.map_or(0, rank))
+        let Some(group) = self.group else {
+            return Ok(0);
+        };
+        let ties = match ties {
+            Ties::Ordinal => Ties::Competition,
+            // A score that nobody has would be a tie of one.
+            Ties::Max if self.roots.ties.get(&Tie::new(group, bits)).is_none() => Ties::Competition,
+            ties => ties,
+        };
+        Ok(self.rank_of(group, bits, 0, ties, order))
     }
 
     /// Who stands at `place`, every member in a place alone. O(log n).
@@ -292,49 +315,35 @@ impl<'v, S: Score> Board<'v, S> {
         self.roots.places.rank_after(&Place::last(group, score))
     }
 
-    /// The rank of a score and, if it is a member's, of that member.
+    /// The rank of `id`, which has `score`. But for [`Ties::Ordinal`] it is that of all who have it.
+    #[inline]
     pub(super) fn rank_of(
         &self,
         group: GroupId,
         score: S::Bits,
-        id: Option<u64>,
+        id: u64,
         ties: Ties,
         order: Order,
     ) -> usize {
-        match (ties, order) {
-            (Ties::Dense, _) => self.dense(group, score, order),
-            (Ties::Max, _) => {
-                let (from, until) = (self.begin_of(group, score), self.end_of(group, score));
-                // A score that nobody has would be a tie of one.
-                let others = (until - from).saturating_sub(1);
-                match order {
-                    Order::Ascending => from - self.start(group) + others,
-                    Order::Descending => self.end(group) - until + others,
-                }
-            }
-            (Ties::Competition, Order::Ascending) => {
-                self.begin_of(group, score) - self.start(group)
-            }
-            (Ties::Competition, Order::Descending) => self.end(group) - self.end_of(group, score),
-            (Ties::Ordinal, _) => match id {
-                None => self.rank_of(group, score, id, Ties::Competition, order),
-                Some(id) => {
-                    let at = self.roots.places.rank(&Place::new(group, score, id));
-                    match order {
-                        Order::Ascending => at - self.start(group),
-                        Order::Descending => self.end(group) - 1 - at,
-                    }
-                }
-            },
-        }
+        let after = counts_after(ties, order);
+        let count = if ties == Ties::Dense {
+            self.roots.ties.count(&Tie::new(group, score), after)
+        } else {
+            let edge = edge(group, score, id, ties, order);
+            self.roots.places.count(&edge, after)
+        };
+        rank_between(self.origin(group, ties, order), count, ties)
     }
 
-    fn dense(&self, group: GroupId, score: S::Bits, order: Order) -> usize {
-        let (all, tie) = (Tie::of_group(group), Tie::new(group, score));
-        let ties = self.roots.ties;
-        match order {
-            Order::Ascending => ties.rank(&tie) - ties.rank(all.start()),
-            Order::Descending => ties.rank_after(all.end()) - ties.rank_after(&tie),
+    /// The position from which ranks are counted.
+    #[inline]
+    fn origin(&self, group: GroupId, ties: Ties, order: Order) -> usize {
+        let all = Tie::of_group(group);
+        match (ties, order) {
+            (Ties::Dense, Order::Ascending) => self.roots.ties.rank(all.start()),
+            (Ties::Dense, Order::Descending) => self.roots.ties.rank_after(all.end()),
+            (_, Order::Ascending) => self.start(group),
+            (_, Order::Descending) => self.end(group),
         }
     }
 
@@ -419,7 +428,7 @@ impl<'v, S: Score> Board<'v, S> {
     /// The last place of the tie that has `score`, which somebody has.
     #[inline(never)]
     pub(super) fn last_place(&self, score: S::Bits, order: Order) -> usize {
-        let rank = |group| self.rank_of(group, score, None, Ties::Max, order);
+        let rank = |group| self.rank_of(group, score, 0, Ties::Max, order);
         self.group.map_or(0, rank)
     }
 
@@ -431,6 +440,29 @@ impl<'v, S: Score> Board<'v, S> {
             (Some(group), Order::Descending) => self.end(group) - positions.end,
         }
     }
+}
+
+/// The end of its tie, or with [`Ties::Ordinal`] the place itself, up to which a member's rank is counted.
+#[inline]
+fn edge<B: Bits>(group: GroupId, score: B, id: u64, ties: Ties, order: Order) -> Place<B> {
+    match ties {
+        Ties::Ordinal => Place::new(group, score, id),
+        _ if counts_after(ties, order) => Place::last(group, score),
+        _ => Place::first(group, score),
+    }
+}
+
+/// Whether the rank of a member is counted up to behind it, or up to before it.
+#[inline]
+fn counts_after(ties: Ties, order: Order) -> bool {
+    (ties == Ties::Max) == (order == Order::Ascending)
+}
+
+/// The rank at `count`, when ranks are counted from `origin`.
+#[inline]
+fn rank_between(origin: usize, count: usize, ties: Ties) -> usize {
+    // Of a last place the member itself has been counted.
+    count.abs_diff(origin) - usize::from(ties == Ties::Max)
 }
 
 /// Ranks as a range: what is below 0 begins at 0.

@@ -1,6 +1,6 @@
 //! Changing a ranking: its three indexes and its names, always together.
 
-use crate::index::{Approach, Change};
+use crate::index::{Change, Path};
 use crate::publish::Edit;
 use crate::value::Inline;
 
@@ -57,18 +57,10 @@ struct Swing<B: Bits> {
     name: usize,
 }
 
-/// The ways to where a score is told, or is to be.
-struct Way<'d, B: Bits> {
-    to_place: Approach<'d, Place<B>, Inline<()>>,
-    to_tie: Approach<'d, Tie<B>, Inline<u64>>,
-}
-
-impl<B: Bits> Way<'_, B> {
-    /// Goes one level down; answers whether there was one.
-    #[inline]
-    fn step(&mut self) -> bool {
-        self.to_place.step() | self.to_tie.step()
-    }
+/// Where a score of a member is told, or is to be.
+struct Spot<B: Bits> {
+    place: Path<Place<B>>,
+    tie: Path<Tie<B>>,
 }
 
 impl<B: Bits> Draft<'_, B> {
@@ -93,34 +85,33 @@ impl<B: Bits> Draft<'_, B> {
         decide: impl FnOnce(Option<B>) -> Result<Option<B>, Refusal>,
     ) -> Result<Put, Refusal> {
         let group = name.find(self.names);
-        if let (Some(group), Some(score)) = (group, likely) {
-            let mut way = self.way_to(group, id, score);
-            let mut to_member = self.scores.approach(Member { group, id });
-            while way.step() | to_member.step() {}
+        let mut known = group.map(|group| self.scores.begin(Member { group, id }));
+        let mut spot = group
+            .zip(likely)
+            .map(|(group, score)| self.spot(group, id, score));
+        if let (Some(member), Some(spot)) = (&mut known, &mut spot) {
+            while self.scores.step(member) | self.step(spot) {}
         }
-        let old = group.and_then(|group| self.scores.get(&Member { group, id }));
+        let old = known.as_mut().and_then(|member| self.scores.found(member));
         let old = old.map(|slot| slot.0);
         let Some(score) = decide(old)?.filter(|score| old != Some(*score)) else {
             return Ok(Put::Unchanged);
         };
-        let taken = |group| unique && self.ties.get(&Tie::new(group, score)).is_some();
-        if group.is_some_and(taken) {
+        let group = group.unwrap_or_else(|| self.add_group(edit, name));
+        let mut spot = spot
+            .filter(|_| likely == Some(score))
+            .unwrap_or_else(|| self.spot(group, id, score));
+        if unique && self.ties.found(&mut spot.tie).is_some() {
             return Err(Refusal::NotUnique);
         }
-        let group = group.unwrap_or_else(|| self.add_group(edit, name));
-        if let Some(score) = old {
-            let mut way = self.way_to(group, id, score);
-            while way.step() {}
-            self.places.remove(edit, &Place::new(group, score, id));
-            self.untie(edit, Tie::new(group, score));
+        if let Some(old) = old {
+            let mut left = self.spot(group, id, old);
+            while self.step(&mut left) | self.step(&mut spot) {}
+            self.leave(edit, &mut left);
         }
-        let place = Place::new(group, score, id);
-        self.places.insert(edit, place, Inline(()));
-        self.scores
-            .insert(edit, Member { group, id }, Inline(score));
-        let tie = Tie::new(group, score);
-        let others = self.ties.get(&tie).map_or(0, |slot| slot.0);
-        self.ties.insert(edit, tie, Inline(others + 1));
+        self.enter(edit, &mut spot);
+        let mut member = known.unwrap_or_else(|| self.scores.begin(Member { group, id }));
+        self.scores.insert_at(edit, &mut member, Inline(score));
         Ok(if old.is_some() {
             Put::Updated
         } else {
@@ -128,19 +119,43 @@ impl<B: Bits> Draft<'_, B> {
         })
     }
 
-    fn way_to(&self, group: GroupId, id: u64, score: B) -> Way<'_, B> {
-        Way {
-            to_place: self.places.approach(Place::new(group, score, id)),
-            to_tie: self.ties.approach(Tie::new(group, score)),
+    /// The way to where `score` of `id` is told.
+    fn spot(&self, group: GroupId, id: u64, score: B) -> Spot<B> {
+        Spot {
+            place: self.places.begin(Place::new(group, score, id)),
+            tie: self.ties.begin(Tie::new(group, score)),
         }
+    }
+
+    /// Goes one level down; answers whether there was one.
+    #[inline]
+    fn step(&self, spot: &mut Spot<B>) -> bool {
+        self.places.step(&mut spot.place) | self.ties.step(&mut spot.tie)
+    }
+
+    fn enter(&mut self, edit: &mut Edit, spot: &mut Spot<B>) {
+        self.places.insert_at(edit, &mut spot.place, Inline(()));
+        let others = self.ties.found(&mut spot.tie).map_or(0, |slot| slot.0);
+        self.ties.insert_at(edit, &mut spot.tie, Inline(others + 1));
+    }
+
+    fn leave(&mut self, edit: &mut Edit, spot: &mut Spot<B>) {
+        self.places.remove_at(edit, &mut spot.place);
+        match self.ties.found(&mut spot.tie).map_or(0, |slot| slot.0) {
+            0 | 1 => self.ties.remove_at(edit, &mut spot.tie),
+            members => self
+                .ties
+                .insert_at(edit, &mut spot.tie, Inline(members - 1)),
+        };
     }
 
     /// Takes `id` out of its group, and the group out of the ranking when it was the last. O(log n).
     pub(crate) fn remove(&mut self, edit: &mut Edit, name: &Name<'_>, id: u64) -> Option<B> {
         let group = name.find(self.names)?;
         let score = self.scores.remove(edit, &Member { group, id })?.0;
-        self.places.remove(edit, &Place::new(group, score, id));
-        self.untie(edit, Tie::new(group, score));
+        let mut spot = self.spot(group, id, score);
+        while self.step(&mut spot) {}
+        self.leave(edit, &mut spot);
         if self.scores.positions(Member::of_group(group)).is_empty() {
             self.names.remove(edit, &name.key(group));
         }
@@ -293,13 +308,6 @@ impl<B: Bits> Draft<'_, B> {
         rows.sort_unstable_by_key(|&(key, _)| key);
         self.names.rebuild(edit, &rows);
         groups
-    }
-
-    fn untie(&mut self, edit: &mut Edit, tie: Tie<B>) {
-        match self.ties.get(&tie).map_or(0, |slot| slot.0) {
-            0 | 1 => self.ties.remove(edit, &tie),
-            members => self.ties.insert(edit, tie, Inline(members - 1)),
-        };
     }
 
     fn swing(

@@ -1,13 +1,12 @@
 //! The keys of the four indexes of a ranking: plain bits without padding, since every byte of a key is
 //! paid for by each member.
 
-use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
-use crate::index::Root;
+use crate::index::{by_first, by_last, Key, Root};
 use crate::value::{Blob, Inline, Value};
 
-use super::bits::{first_less, Bits};
+use super::bits::Bits;
 
 /// What stands for a group in the keys: at most [`LAST_GROUP`].
 pub(crate) type GroupId = u32;
@@ -22,7 +21,7 @@ fn head(group: GroupId, first: bool) -> u32 {
 }
 
 /// A place in the enumeration of all members: by group, score and id.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(C, packed)]
 pub(crate) struct Place<B: Bits> {
     head: u32,
@@ -31,7 +30,7 @@ pub(crate) struct Place<B: Bits> {
 }
 
 /// A member of a group.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(C, packed)]
 pub(crate) struct Member {
     pub(super) group: GroupId,
@@ -39,7 +38,7 @@ pub(crate) struct Member {
 }
 
 /// All members of a group with one score.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(C, packed)]
 pub(crate) struct Tie<B: Bits> {
     head: u32,
@@ -94,13 +93,14 @@ impl<B: Bits> Place<B> {
 
     #[inline]
     pub(super) fn score(&self) -> B {
-        B::join(self.head & 1 == 1, self.tail)
+        self.tie().score()
     }
 
+    /// All who have the score.
     #[inline]
-    fn less(self, other: Self, same: bool) -> bool {
-        let rest = B::less((self.tail, self.id), (other.tail, other.id), same);
-        first_less(self.head.into(), other.head.into(), rest)
+    pub(super) fn tie(&self) -> Tie<B> {
+        let (head, tail) = (self.head, self.tail);
+        Tie { head, tail }
     }
 }
 
@@ -110,16 +110,6 @@ impl Member {
             group,
             id: u64::MAX,
         }
-    }
-
-    #[inline]
-    fn less(self, other: Self, same: bool) -> bool {
-        let ids = if same {
-            self.id <= other.id
-        } else {
-            self.id < other.id
-        };
-        first_less(self.group.into(), other.group.into(), ids)
     }
 }
 
@@ -141,55 +131,46 @@ impl<B: Bits> Tie<B> {
     pub(super) fn score(&self) -> B {
         B::join(self.head & 1 == 1, self.tail)
     }
+}
 
+impl<B: Bits> Key for Place<B> {
     #[inline]
-    fn less(self, other: Self, same: bool) -> bool {
-        let rest = B::less((self.tail, 0), (other.tail, 0), same);
-        first_less(self.head.into(), other.head.into(), rest)
+    fn place_among(&self, keys: &[Self], inclusive: bool) -> usize {
+        let by_id = |keys: &[Self]| by_last(keys, |key| key.id, self.id, inclusive);
+        let by_score = |keys: &[Self]| B::place_by(keys, |key| key.tail, self.tail, by_id);
+        by_first(keys, |key| key.head.into(), self.head.into(), by_score)
     }
 }
 
-/// The order of a key by its `less`, which the searches of the index go by.
-macro_rules! ordered {
-    ($([$($bound:tt)*] $key:ty;)+) => {$(
-        impl<$($bound)*> PartialOrd for $key {
-            #[inline]
-            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-                Some(self.cmp(other))
-            }
-
-            #[inline]
-            fn lt(&self, other: &Self) -> bool {
-                self.less(*other, false)
-            }
-
-            #[inline]
-            fn le(&self, other: &Self) -> bool {
-                self.less(*other, true)
-            }
-
-            #[inline]
-            fn gt(&self, other: &Self) -> bool {
-                other.less(*self, false)
-            }
-
-            #[inline]
-            fn ge(&self, other: &Self) -> bool {
-                other.less(*self, true)
-            }
-        }
-
-        impl<$($bound)*> Ord for $key {
-            #[inline]
-            fn cmp(&self, other: &Self) -> Ordering {
-                other.less(*self, false).cmp(&self.less(*other, false))
-            }
-        }
-    )+};
+impl Key for Member {
+    #[inline]
+    fn place_among(&self, keys: &[Self], inclusive: bool) -> usize {
+        let by_id = |keys: &[Self]| by_last(keys, |key| key.id, self.id, inclusive);
+        by_first(keys, |key| key.group.into(), self.group.into(), by_id)
+    }
 }
 
-ordered! {
-    [B: Bits] Place<B>;
-    [] Member;
-    [B: Bits] Tie<B>;
+impl<B: Bits> Key for Tie<B> {
+    #[inline]
+    fn place_among(&self, keys: &[Self], inclusive: bool) -> usize {
+        // Whoever shares the score is the same.
+        let by_score = |keys: &[Self]| {
+            B::place_by(
+                keys,
+                |key| key.tail,
+                self.tail,
+                |same| usize::from(inclusive) * same.len(),
+            )
+        };
+        by_first(keys, |key| key.head.into(), self.head.into(), by_score)
+    }
+}
+
+impl Key for NameKey {
+    #[inline]
+    fn place_among(&self, keys: &[Self], inclusive: bool) -> usize {
+        let by_group =
+            |keys: &[Self]| by_last(keys, |key| key.group.into(), self.group.into(), inclusive);
+        by_first(keys, |key| key.hash, self.hash, by_group)
+    }
 }

@@ -7,7 +7,7 @@ use crate::value::Inline;
 
 use super::bits::Bits;
 use super::board::{Board, Ties};
-use super::key::Place;
+use super::key::{Place, Tie};
 use super::score::{Order, Score};
 
 /// A member and where it stands.
@@ -25,8 +25,8 @@ pub struct Standing<S> {
 pub struct Standings<'v, S: Score> {
     board: Board<'v, S>,
     places: Entries<'v, Place<S::Bits>, Inline<()>>,
-    /// The score of the tie at hand, and its rank unless ranks are ordinal.
-    score: S::Bits,
+    /// The tie at hand, and its rank unless ranks are ordinal.
+    tie: Tie<S::Bits>,
     rank: usize,
     /// The ordinal place of the next row.
     next: usize,
@@ -52,14 +52,15 @@ impl<'v, S: Score> Standings<'v, S> {
         };
         let tied = ties != Ties::Ordinal && !positions.is_empty();
         let place = tied.then(|| board.places().select(first)).flatten();
-        let (score, rank) = place.map_or((S::Bits::LOWEST, 0), |(place, _)| {
-            let (group, score) = (place.group(), place.score());
-            (score, board.rank_of(group, score, None, ties, order))
+        let nobody = (Tie::new(0, S::Bits::LOWEST), 0);
+        let (tie, rank) = place.map_or(nobody, |(place, _)| {
+            let rank = board.rank_of(place.group(), place.score(), place.id, ties, order);
+            (place.tie(), rank)
         });
         Self {
             places: board.places().entries(positions),
             board,
-            score,
+            tie,
             rank,
             next,
             ties,
@@ -73,19 +74,17 @@ impl<'v, S: Score> Standings<'v, S> {
         self.next..self.next + self.places.len()
     }
 
-    /// The rank of a row that has `score` and stands at `at`.
+    /// The rank of the row of `tie` that stands at `at`.
     #[inline]
-    fn rank(&mut self, score: S::Bits, at: usize) -> usize {
-        if self.ties == Ties::Ordinal {
-            return at;
-        }
-        if score != self.score {
-            self.score = score;
-            self.rank = match self.ties {
-                Ties::Dense => self.rank + 1,
-                Ties::Max => self.last_of_tie(score, at),
-                Ties::Competition | Ties::Ordinal => at,
-            };
+    fn rank(&mut self, tie: Tie<S::Bits>, at: usize) -> usize {
+        match self.ties {
+            Ties::Ordinal => return at,
+            // The last place of the tie at hand is its rank.
+            Ties::Max if at > self.rank => self.rank = self.last_of_tie(tie, at),
+            Ties::Max => {}
+            Ties::Competition | Ties::Dense if tie == self.tie => {}
+            Ties::Competition => (self.tie, self.rank) = (tie, at),
+            Ties::Dense => (self.tie, self.rank) = (tie, self.rank + 1),
         }
         self.rank
     }
@@ -93,15 +92,15 @@ impl<'v, S: Score> Standings<'v, S> {
     /// The last place of the tie whose first row stands at `at` and was given just now. A short tie ends
     /// in the leaf at hand; for another it takes a descent, which as many rows pay for.
     #[inline]
-    fn last_of_tie(&mut self, score: S::Bits, at: usize) -> usize {
-        let differs = |place: &Place<S::Bits>| place.score() != score;
+    fn last_of_tie(&mut self, tie: Tie<S::Bits>, at: usize) -> usize {
+        let differs = |place: &Place<S::Bits>| place.tie() != tie;
         let others = match self.order {
             Order::Ascending => self.places.at_hand().iter().position(differs),
             Order::Descending => self.places.at_hand_back().iter().rev().position(differs),
         };
         match others {
             Some(others) => at + others,
-            None => self.board.last_place(score, self.order),
+            None => self.board.last_place(tie.score(), self.order),
         }
     }
 }
@@ -115,13 +114,12 @@ impl<S: Score> Iterator for Standings<'_, S> {
             Order::Ascending => self.places.next(),
             Order::Descending => self.places.next_back(),
         }?;
-        let (score, id) = (place.score(), place.id);
         let at = self.next;
         self.next += 1;
         Some(Standing {
-            rank: self.rank(score, at),
-            id,
-            score: self.board.decode(score),
+            rank: self.rank(place.tie(), at),
+            id: place.id,
+            score: self.board.decode(place.score()),
         })
     }
 
