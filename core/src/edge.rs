@@ -2,7 +2,7 @@
 
 use std::ops::{Bound, Range, RangeBounds};
 
-use crate::index::{Change, Entries, Root};
+use crate::index::{Change, Entries, Path, Root};
 use crate::publish::{Edit, Gauge, Hold, Info, Moment, Outcome, Published};
 use crate::value::{stage, Shared, Slot, Staged, Value};
 
@@ -48,6 +48,19 @@ pub struct Replaced {
     pub removed: usize,
 }
 
+/// The ways to an edge in both directions, gone by turns.
+fn ways<S: Slot>(
+    forward: &Root<Ends, Shared<S, true>>,
+    reverse: &Root<Ends, Shared<S, false>>,
+    subject: u64,
+    object: u64,
+) -> (Path<Ends>, Path<Ends>) {
+    let mut there = forward.begin((subject, object));
+    let mut back = reverse.begin((object, subject));
+    while forward.step(&mut there) | reverse.step(&mut back) {}
+    (there, back)
+}
+
 /// Every edge of one id.
 fn of(id: u64) -> (Bound<Ends>, Bound<Ends>) {
     (Bound::Included((id, 0)), Bound::Included((id, u64::MAX)))
@@ -85,8 +98,9 @@ impl<V: Value> EdgeStore<V> {
         let staged = Staged::new(props);
         let new = self.versions.update(|edit, (forward, reverse)| {
             let slot = staged.enter(edit);
-            let old = forward.insert(edit, (subject, object), Shared(slot));
-            reverse.insert(edit, (object, subject), Shared(slot));
+            let (mut there, mut back) = ways(forward, reverse, subject, object);
+            let old = forward.insert_at(edit, &mut there, Shared(slot));
+            reverse.insert_at(edit, &mut back, Shared(slot));
             Outcome::Publish(old.is_none())
         });
         staged.commit();
@@ -165,10 +179,11 @@ impl<V: Value> EdgeStore<V> {
     /// Removes the edge; answers whether it was there. O(log n).
     pub fn unlink(&self, subject: u64, object: u64) -> bool {
         self.versions.update(|edit, (forward, reverse)| {
-            if forward.remove(edit, &(subject, object)).is_none() {
+            let (mut there, mut back) = ways(forward, reverse, subject, object);
+            if forward.remove_at(edit, &mut there).is_none() {
                 return Outcome::Keep(false);
             }
-            reverse.remove(edit, &(object, subject));
+            reverse.remove_at(edit, &mut back);
             Outcome::Publish(true)
         })
     }

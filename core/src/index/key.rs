@@ -70,13 +70,20 @@ pub(crate) fn by_first<K>(
     } else {
         let before = partition(keys, |key| word(key) < wanted);
         let behind = &keys[before..];
-        let count = match alike(behind.get(1)) {
-            true => partition(behind, |key| word(key) <= wanted),
-            false => usize::from(alike(behind.first())),
-        };
-        (before, &behind[..count])
+        (before, &behind[..run(behind, |key| word(key) == wanted)])
     };
     before + rest(same)
+}
+
+/// How many of the first `keys` are `alike`, when none after them is: mostly none or one, and else few.
+#[inline]
+fn run<K>(keys: &[K], alike: impl Fn(&K) -> bool) -> usize {
+    let (mut known, mut next) = (0, 0);
+    while keys.get(next).is_some_and(&alike) {
+        known = next + 1;
+        next = 2 * known - 1;
+    }
+    known + partition(&keys[known..next.min(keys.len())], alike)
 }
 
 /// How many of the first `keys` are `before`, when none after them is. Without branches that depend on the

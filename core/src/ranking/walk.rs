@@ -74,13 +74,30 @@ impl<'v, S: Score> Standings<'v, S> {
         self.next..self.next + self.places.len()
     }
 
-    /// The rank of the row of `tie` that stands at `at`.
+    /// The next row, `BACK`wards or not. One test of the order for each row, as it is the same for all.
     #[inline]
-    fn rank(&mut self, tie: Tie<S::Bits>, at: usize) -> usize {
+    fn step<const BACK: bool>(&mut self) -> Option<Standing<S>> {
+        let (place, _) = if BACK {
+            self.places.next_back()
+        } else {
+            self.places.next()
+        }?;
+        let at = self.next;
+        self.next += 1;
+        Some(Standing {
+            rank: self.rank::<BACK>(place.tie(), at),
+            id: place.id,
+            score: self.board.decode(place.score()),
+        })
+    }
+
+    /// The rank of the row of `tie` that stands at `at` and was given just now.
+    #[inline]
+    fn rank<const BACK: bool>(&mut self, tie: Tie<S::Bits>, at: usize) -> usize {
         match self.ties {
             Ties::Ordinal => return at,
             // The last place of the tie at hand is its rank.
-            Ties::Max if at > self.rank => self.rank = self.last_of_tie(tie, at),
+            Ties::Max if at > self.rank => self.rank = self.last_of_tie::<BACK>(tie, at),
             Ties::Max => {}
             Ties::Competition | Ties::Dense if tie == self.tie => {}
             Ties::Competition => (self.tie, self.rank) = (tie, at),
@@ -89,14 +106,34 @@ impl<'v, S: Score> Standings<'v, S> {
         self.rank
     }
 
-    /// The last place of the tie whose first row stands at `at` and was given just now. A short tie ends
-    /// in the leaf at hand; for another it takes a descent, which as many rows pay for.
+    /// The last place of the tie whose first row stands at `at`. A short tie ends in the leaf at hand; for
+    /// another it takes a descent, which as many rows pay for.
     #[inline]
-    fn last_of_tie(&mut self, tie: Tie<S::Bits>, at: usize) -> usize {
+    fn last_of_tie<const BACK: bool>(&mut self, tie: Tie<S::Bits>, at: usize) -> usize {
+        let rest = if BACK {
+            self.places.at_hand_back()
+        } else {
+            self.places.at_hand()
+        };
+        // Most scores are of one member.
+        match if BACK { rest.last() } else { rest.first() } {
+            Some(next) if next.tie() != tie => at,
+            _ => self.last_of_long_tie::<BACK>(rest, tie, at),
+        }
+    }
+
+    #[inline(never)]
+    fn last_of_long_tie<const BACK: bool>(
+        &self,
+        rest: &[Place<S::Bits>],
+        tie: Tie<S::Bits>,
+        at: usize,
+    ) -> usize {
         let differs = |place: &Place<S::Bits>| place.tie() != tie;
-        let others = match self.order {
-            Order::Ascending => self.places.at_hand().iter().position(differs),
-            Order::Descending => self.places.at_hand_back().iter().rev().position(differs),
+        let others = if BACK {
+            rest.iter().rev().position(differs)
+        } else {
+            rest.iter().position(differs)
         };
         match others {
             Some(others) => at + others,
@@ -110,17 +147,10 @@ impl<S: Score> Iterator for Standings<'_, S> {
 
     #[inline]
     fn next(&mut self) -> Option<Standing<S>> {
-        let (place, _) = match self.order {
-            Order::Ascending => self.places.next(),
-            Order::Descending => self.places.next_back(),
-        }?;
-        let at = self.next;
-        self.next += 1;
-        Some(Standing {
-            rank: self.rank(place.tie(), at),
-            id: place.id,
-            score: self.board.decode(place.score()),
-        })
+        match self.order {
+            Order::Ascending => self.step::<false>(),
+            Order::Descending => self.step::<true>(),
+        }
     }
 
     #[inline]
