@@ -16,7 +16,7 @@ mod node;
 mod path;
 mod read;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod write;
 
 pub(crate) use batch::Change;
