@@ -195,34 +195,61 @@ impl<'g, K: Key, S: Copy> Leaf<'g, K, S> {
         slot: S,
         width: usize,
     ) -> Block {
-        let (keys, slots) = (self.keys(), self.slots());
-        let runs = [
-            (&keys[..at], &slots[..at]),
-            (&[key][..], &[slot][..]),
-            (&keys[at..], &slots[at..]),
-        ];
-        Self::build(edit, width, &runs)
+        self.spliced(edit, at..at, Some((key, slot)), width)
     }
 
     /// A copy with another slot at `at`.
     pub(crate) fn with_replaced(&self, edit: &mut Edit, at: usize, slot: S, width: usize) -> Block {
-        let (keys, slots) = (self.keys(), self.slots());
-        let runs = [
-            (&keys[..at], &slots[..at]),
-            (&keys[at..=at], &[slot][..]),
-            (&keys[at + 1..], &slots[at + 1..]),
-        ];
-        Self::build(edit, width, &runs)
+        self.spliced(edit, at..at + 1, Some((self.keys()[at], slot)), width)
     }
 
     /// A copy without the entry at `at`.
     pub(crate) fn with_removed(&self, edit: &mut Edit, at: usize, width: usize) -> Block {
+        self.spliced(edit, at..at + 1, None, width)
+    }
+
+    /// A copy with `entry` in the place of those at `gone`.
+    #[inline]
+    fn spliced(
+        &self,
+        edit: &mut Edit,
+        gone: Range<usize>,
+        entry: Option<(K, S)>,
+        width: usize,
+    ) -> Block {
         let (keys, slots) = (self.keys(), self.slots());
-        let runs = [
-            (&keys[..at], &slots[..at]),
-            (&keys[at + 1..], &slots[at + 1..]),
-        ];
-        Self::build(edit, width, &runs)
+        let resumed = gone.start + usize::from(entry.is_some());
+        let len = resumed + keys.len() - gone.end;
+        debug_assert!(0 < len && len <= width && width <= LEAF);
+        let block = edit.allocate(Kind::Leaf, width, len, Self::bytes(width));
+        let (key, slot) = entry.unzip();
+        // SAFETY: the block is new, with room for `len` keys and slots at these offsets.
+        unsafe {
+            let to = block.byte_add(Self::KEYS).cast();
+            splice(keys, to.as_ptr(), gone.clone(), key);
+            let to = block.byte_add(Self::slots_offset(width)).cast();
+            splice(slots, to.as_ptr(), gone, slot);
+        }
+        block
+    }
+}
+
+/// Copies `items` with `item` in the place of those at `gone`.
+///
+/// # Safety
+/// `to` is other memory, with room for what is copied.
+#[inline]
+unsafe fn splice<T: Copy>(items: &[T], to: *mut T, gone: Range<usize>, item: Option<T>) {
+    let (before, after) = (&items[..gone.start], &items[gone.end..]);
+    // SAFETY: as the caller says.
+    unsafe {
+        ptr::copy_nonoverlapping(before.as_ptr(), to, before.len());
+        let mut to = to.add(before.len());
+        if let Some(item) = item {
+            to.write(item);
+            to = to.add(1);
+        }
+        ptr::copy_nonoverlapping(after.as_ptr(), to, after.len());
     }
 }
 

@@ -7,8 +7,8 @@ use super::block::{Block, Kind};
 use super::reclaim::Subtree;
 use super::tally::Tally;
 
-/// The blocks of one path from root to leaf, in nearly every store.
-pub(crate) type Blocks = SmallVec<[Block; 8]>;
+/// The blocks of a path from root to leaf in each of three indexes of a million rows.
+pub(crate) type Blocks = SmallVec<[Block; 16]>;
 
 /// A change being prepared against one version.
 ///

@@ -29,29 +29,38 @@ const CLASSES: usize = 16;
 /// sees every use after a free.
 const KEPT: usize = if cfg!(tiny_nodes) { 0 } else { 64 << 10 };
 
-/// The step between the sizes around `bytes`.
-const fn step(bytes: usize) -> usize {
-    match bytes {
-        0..=512 => GRAIN,
-        513..=1024 => 2 * GRAIN,
-        1025..=2048 => 4 * GRAIN,
-        _ => 8 * GRAIN,
+/// The class of a size, by its grains.
+const CLASS_OF: [u8; 33] = {
+    let mut classes = [0; 33];
+    let mut grains = 1;
+    while grains < classes.len() {
+        classes[grains] = match grains {
+            1..=8 => grains - 1,
+            9..=16 => 3 + grains.div_ceil(2),
+            _ => 7 + grains.div_ceil(4),
+        } as u8;
+        grains += 1;
+    }
+    classes
+};
+
+/// Which of the recycled sizes `bytes` are rounded up to; `CLASSES` when they are too many.
+#[inline]
+const fn class(bytes: usize) -> usize {
+    let grains = bytes.div_ceil(GRAIN);
+    if grains < CLASS_OF.len() {
+        CLASS_OF[grains] as usize
+    } else {
+        CLASSES
     }
 }
 
 /// The bytes that [`allocate`] sets aside for `bytes`.
+#[inline]
 pub(super) const fn rounded(bytes: usize) -> usize {
-    bytes.next_multiple_of(step(bytes))
-}
-
-/// Which of the recycled sizes `bytes` are rounded up to; at least `CLASSES` when they are too many.
-const fn class(bytes: usize) -> usize {
-    let steps = bytes.div_ceil(step(bytes)) - 1;
-    match bytes {
-        0..=512 => steps,
-        513..=1024 => 4 + steps,
-        1025..=2048 => 8 + steps,
-        _ => CLASSES,
+    match class(bytes) {
+        CLASSES => bytes.next_multiple_of(8 * GRAIN),
+        class => size(class),
     }
 }
 
