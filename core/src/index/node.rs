@@ -396,19 +396,16 @@ impl<'g, K: Key> Inner<'g, K> {
     ) -> Block {
         let width = self.width();
         let block = edit.allocate(Kind::Inner, width, 0, Self::bytes(width));
-        let (separators, starts, children) = (self.separators(), self.starts(), self.children());
         // SAFETY: both blocks have the same layout; the new one is ours.
         unsafe {
-            let to = block.byte_add(Self::KEYS).cast::<K>();
-            ptr::copy_nonoverlapping(separators.as_ptr(), to.as_ptr(), width - 1);
+            let from = self.block.byte_add(Self::KEYS);
+            let to = block.byte_add(Self::KEYS);
+            ptr::copy_nonoverlapping(from.as_ptr(), to.as_ptr(), Self::bytes(width) - Self::KEYS);
             let to = block.byte_add(Self::starts_offset(width)).cast::<usize>();
-            let (before, after) = starts.split_at(at + 1);
-            ptr::copy_nonoverlapping(before.as_ptr(), to.as_ptr(), before.len());
-            for (place, start) in (at + 1..).zip(after) {
+            for (place, start) in self.starts().iter().enumerate().skip(at + 1) {
                 to.add(place).write(start.wrapping_add_signed(delta));
             }
             let to = block.byte_add(Self::children_offset(width)).cast::<Block>();
-            ptr::copy_nonoverlapping(children.as_ptr(), to.as_ptr(), width);
             to.add(at).write(child);
         }
         block
