@@ -2,7 +2,8 @@
 
 use std::ops::{Bound, Range, RangeBounds};
 
-use crate::value::Inline;
+use crate::index::{Key, Root};
+use crate::value::{Inline, Slot};
 
 use super::bits::Bits;
 use super::key::{GroupId, Member, Multiplicities, Names, Place, Places, Scores, Tie};
@@ -281,22 +282,34 @@ impl<'v, S: Score> Board<'v, S> {
         self.roots.names.len() == 1
     }
 
-    /// The position of the first member.
+    /// The position in `index` of `first`, below which are other groups only.
     #[inline]
-    fn start(&self, group: GroupId) -> usize {
+    fn start_in<K: Key, V: Slot>(&self, index: &Root<K, V>, first: &K) -> usize {
         if self.is_alone() {
             return 0;
         }
-        self.roots.places.rank(Place::of_group(group).start())
+        index.rank(first)
+    }
+
+    /// The position in `index` after `last`, above which are other groups only.
+    #[inline]
+    fn end_in<K: Key, V: Slot>(&self, index: &Root<K, V>, last: &K) -> usize {
+        if self.is_alone() {
+            return index.len();
+        }
+        index.rank_after(last)
+    }
+
+    /// The position of the first member.
+    #[inline]
+    fn start(&self, group: GroupId) -> usize {
+        self.start_in(self.roots.places, Place::of_group(group).start())
     }
 
     /// The position after the last member.
     #[inline]
     fn end(&self, group: GroupId) -> usize {
-        if self.is_alone() {
-            return self.roots.places.len();
-        }
-        self.roots.places.rank_after(Place::of_group(group).end())
+        self.end_in(self.roots.places, Place::of_group(group).end())
     }
 
     fn members(&self, group: GroupId) -> Range<usize> {
@@ -338,10 +351,10 @@ impl<'v, S: Score> Board<'v, S> {
     /// The position from which ranks are counted.
     #[inline]
     fn origin(&self, group: GroupId, ties: Ties, order: Order) -> usize {
-        let all = Tie::of_group(group);
+        let scores = Tie::of_group(group);
         match (ties, order) {
-            (Ties::Dense, Order::Ascending) => self.roots.ties.rank(all.start()),
-            (Ties::Dense, Order::Descending) => self.roots.ties.rank_after(all.end()),
+            (Ties::Dense, Order::Ascending) => self.start_in(self.roots.ties, scores.start()),
+            (Ties::Dense, Order::Descending) => self.end_in(self.roots.ties, scores.end()),
             (_, Order::Ascending) => self.start(group),
             (_, Order::Descending) => self.end(group),
         }
