@@ -57,6 +57,18 @@ impl<'g, K: Key, S: Slot> Run<'g, K, S> {
     }
 
     #[inline]
+    fn peek(&self) -> Option<&'g K> {
+        let Range { start, end } = self.range;
+        (start < end).then(|| self.entry(start).0)
+    }
+
+    #[inline]
+    fn peek_back(&self) -> Option<&'g K> {
+        let Range { start, end } = self.range;
+        (start < end).then(|| self.entry(end - 1).0)
+    }
+
+    #[inline]
     fn rest(&self) -> &'g [K] {
         // SAFETY: as in `entry`.
         unsafe { self.keys.get_unchecked(self.range.clone()) }
@@ -143,6 +155,24 @@ impl<K: Key, S: Slot> Root<K, S> {
 }
 
 impl<'g, K: Key, S: Slot> Entries<'g, K, S> {
+    /// The key that comes next from the front.
+    #[inline]
+    pub(crate) fn peek(&mut self) -> Option<&'g K> {
+        if self.front.run.len() == 0 && !self.refill_front() {
+            return self.back.run.peek();
+        }
+        self.front.run.peek()
+    }
+
+    /// The key that comes next from the back.
+    #[inline]
+    pub(crate) fn peek_back(&mut self) -> Option<&'g K> {
+        if self.back.run.len() == 0 && !self.refill_back() {
+            return self.front.run.peek_back();
+        }
+        self.back.run.peek_back()
+    }
+
     /// The keys that come next from the front and stand in one leaf; none only at the end.
     #[inline]
     pub(crate) fn at_hand(&mut self) -> &'g [K] {

@@ -110,30 +110,25 @@ impl<'v, S: Score> Standings<'v, S> {
     /// another it takes a descent, which as many rows pay for.
     #[inline]
     fn last_of_tie<const BACK: bool>(&mut self, tie: Tie<S::Bits>, at: usize) -> usize {
-        let rest = if BACK {
-            self.places.at_hand_back()
+        let next = if BACK {
+            self.places.peek_back()
         } else {
-            self.places.at_hand()
+            self.places.peek()
         };
         // Most scores are of one member.
-        match if BACK { rest.last() } else { rest.first() } {
+        match next {
             Some(next) if next.tie() != tie => at,
-            _ => self.last_of_long_tie::<BACK>(rest, tie, at),
+            _ => self.last_of_long_tie::<BACK>(tie, at),
         }
     }
 
     #[inline(never)]
-    fn last_of_long_tie<const BACK: bool>(
-        &self,
-        rest: &[Place<S::Bits>],
-        tie: Tie<S::Bits>,
-        at: usize,
-    ) -> usize {
+    fn last_of_long_tie<const BACK: bool>(&mut self, tie: Tie<S::Bits>, at: usize) -> usize {
         let differs = |place: &Place<S::Bits>| place.tie() != tie;
         let others = if BACK {
-            rest.iter().rev().position(differs)
+            self.places.at_hand_back().iter().rev().position(differs)
         } else {
-            rest.iter().position(differs)
+            self.places.at_hand().iter().position(differs)
         };
         match others {
             Some(others) => at + others,
