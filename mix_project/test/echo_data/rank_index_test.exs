@@ -428,7 +428,9 @@ defmodule EchoData.RankIndexTest do
     assert PropertyStore.window(store, id(2), id(20_000)) == {:ok, ids |> tl() |> Enum.drop(-1)}
     assert PropertyStore.count_window(store, id(2), id(20_000)) == {:ok, 19_998}
     assert PropertyStore.get_many(store, Enum.reverse(ids)) == {:ok, Enum.reverse(rows)}
-    assert Enum.to_list(PropertyStore.snapshot(store)) == rows
+    snapshot = PropertyStore.snapshot(store)
+    assert Enum.to_list(snapshot) == rows
+    Snapshot.release(snapshot)
 
     ranked = for {{id, %{points: points}}, rank} <- Enum.with_index(rows), do: {rank, id, points}
     assert RankIndex.scan(store, :points, :red) == ranked
