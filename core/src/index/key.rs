@@ -2,7 +2,7 @@
 //!
 //! A key is made of words. A search goes by one word at a time: by the first, and among the keys that
 //! have it in common by the next. To compare all words of two keys without a branch, which among random
-//! keys is mispredicted every other time, takes twice as long.
+//! keys is mispredicted every other time, takes a quarter to a half longer.
 #![allow(unsafe_code)] // searches by pointers
 
 use std::hint::select_unpredictable;

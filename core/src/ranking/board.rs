@@ -439,7 +439,6 @@ impl<'v, S: Score> Board<'v, S> {
     }
 
     /// The last place of the tie that has `score`, which somebody has.
-    #[inline(never)]
     pub(super) fn last_place(&self, score: S::Bits, order: Order) -> usize {
         let rank = |group| self.rank_of(group, score, 0, Ties::Max, order);
         self.group.map_or(0, rank)
