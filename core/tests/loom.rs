@@ -30,8 +30,9 @@
 //! - The Release of `close`: it follows directly on a pin, whose fence releases as much.
 //! - Claims that are kept when a guard is renewed: they mislead only when a leaf's address is used again,
 //!   and under loom freed memory rests.
-//! - All of `limbo.rs`: under loom the deferred call frees at once, since its lists of all threads that
-//!   ever were do not end with a model. Stress tests and the sanitizer run it.
+//! - All of `limbo.rs`: under loom the deferred call frees at once, since its list of all threads that
+//!   ever were does not end with a model. Stress tests and the sanitizer run it; the batches of each
+//!   thread have models in `publish/batches/loom_models.rs`.
 
 #![cfg(loom)]
 

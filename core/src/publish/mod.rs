@@ -8,6 +8,8 @@
 #![allow(unsafe_code)] // dereferences the version pointer under an epoch guard
 
 mod ahead;
+#[cfg(any(test, not(loom)))]
+mod batches;
 mod block;
 mod edit;
 mod growth;
