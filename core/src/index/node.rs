@@ -208,6 +208,28 @@ impl<'g, K: Key, S: Copy> Leaf<'g, K, S> {
         self.spliced(edit, at..at + 1, None, width)
     }
 
+    /// A copy without the entry at `out`, and with `entry` where it would be, which is before that at `into`.
+    pub(crate) fn with_moved(
+        &self,
+        edit: &mut Edit,
+        out: usize,
+        into: usize,
+        (key, slot): (K, S),
+        width: usize,
+    ) -> Block {
+        let (keys, slots) = (self.keys(), self.slots());
+        debug_assert!(out < keys.len() && into <= keys.len() && keys.len() <= width);
+        let block = edit.allocate(Kind::Leaf, width, keys.len(), Self::bytes(width));
+        // SAFETY: the block is new, with room for as many keys and slots at these offsets.
+        unsafe {
+            let to = block.byte_add(Self::KEYS).cast();
+            shift(keys, to.as_ptr(), out, into, key);
+            let to = block.byte_add(Self::slots_offset(width)).cast();
+            shift(slots, to.as_ptr(), out, into, slot);
+        }
+        block
+    }
+
     /// A copy with `entry` in the place of those at `gone`.
     #[inline]
     fn spliced(
@@ -250,6 +272,26 @@ unsafe fn splice<T: Copy>(items: &[T], to: *mut T, gone: Range<usize>, item: Opt
             to = to.add(1);
         }
         ptr::copy_nonoverlapping(after.as_ptr(), to, after.len());
+    }
+}
+
+/// Copies `items` without the one at `out`, and with `item` where it is before the one at `into`.
+///
+/// # Safety
+/// `to` is other memory, with room for as many.
+#[inline]
+unsafe fn shift<T: Copy>(items: &[T], to: *mut T, out: usize, into: usize, item: T) {
+    // SAFETY: as the caller says; what moves stays within the items.
+    unsafe {
+        ptr::copy_nonoverlapping(items.as_ptr(), to, items.len());
+        let at = if into <= out {
+            ptr::copy(to.add(into), to.add(into + 1), out - into);
+            into
+        } else {
+            ptr::copy(to.add(out + 1), to.add(out), into - 1 - out);
+            into - 1
+        };
+        to.add(at).write(item);
     }
 }
 

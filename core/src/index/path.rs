@@ -74,18 +74,33 @@ impl<K: Key, S: Slot> Root<K, S> {
         place.ok().map(|at| &leaf.slots()[at])
     }
 
+    /// Whether both paths lead to the same leaf.
+    #[inline]
+    pub(crate) fn meet(&self, one: &mut Path<K>, other: &mut Path<K>) -> bool {
+        match (self.reach(one), self.reach(other)) {
+            (Some(one), Some(other)) => one.block() == other.block(),
+            _ => false,
+        }
+    }
+
     /// Goes the rest of the way: to the leaf, and the place in it.
     #[inline]
     pub(super) fn arrive(
         &self,
         path: &mut Path<K>,
     ) -> Option<(Leaf<'_, K, S>, Result<usize, usize>)> {
+        let leaf = self.reach(path)?;
+        let place = *path.place.get_or_insert_with(|| leaf.search(&path.key));
+        Some((leaf, place))
+    }
+
+    /// Goes the rest of the way to the leaf.
+    #[inline]
+    fn reach(&self, path: &mut Path<K>) -> Option<Leaf<'_, K, S>> {
         if path.state != self.state() {
             *path = self.begin(path.key);
         }
         while self.step(path) {}
-        let leaf = self.top?.leaf(path.node?);
-        let place = *path.place.get_or_insert_with(|| leaf.search(&path.key));
-        Some((leaf, place))
+        Some(self.top?.leaf(path.node?))
     }
 }

@@ -180,7 +180,7 @@ enum Op {
     Insert(u64, u64),
     Append(u64, u64),
     Remove(u64),
-    /// From one key to another, in one publication.
+    /// From one key to another; where there is nothing, the other key is put.
     Move(u64, u64),
     Batch(Vec<(u64, Option<u64>)>),
     Cut(Range<u64>),
@@ -191,11 +191,14 @@ enum Op {
 
 fn ops() -> impl Strategy<Value = Vec<Op>> {
     let key = 0..200_u64;
+    // Mostly within a leaf.
+    let near = (key.clone(), 0..5_u64).prop_map(|(from, by)| (from + 2, from + by));
+    let far = (key.clone(), key.clone());
     let op = prop_oneof![
         6 => (key.clone(), any::<u64>()).prop_map(|(k, v)| Op::Insert(k, v)),
         6 => (1..3_u64, any::<u64>()).prop_map(|(k, v)| Op::Append(k, v)),
         6 => key.clone().prop_map(Op::Remove),
-        3 => (key.clone(), key.clone()).prop_map(|(from, to)| Op::Move(from, to)),
+        4 => prop_oneof![near, far].prop_map(|(from, to)| Op::Move(from, to)),
         2 => prop::collection::vec((key.clone(), any::<Option<u64>>()), 0..60).prop_map(Op::Batch),
         1 => (key.clone(), 0..60_u64).prop_map(|(low, n)| Op::Cut(low..low + n)),
         1 => key.clone().prop_map(Op::Abandon),
@@ -226,15 +229,14 @@ impl Subject {
                 assert_eq!(old.map(|slot| slot.0), self.model.remove(&key));
             }
             Op::Move(from, to) => {
-                self.store.update(|edit, (index,)| {
-                    if let Some(slot) = index.remove(edit, &from) {
-                        index.insert(edit, to, slot);
-                    }
-                    Outcome::Publish(())
+                let value = self.model.remove(&from);
+                let slot = Inline(value.unwrap_or(to));
+                let old = self.store.update(|edit, (index,)| {
+                    let (mut from, mut to) = (index.begin(from), index.begin(to));
+                    Outcome::Publish(index.move_at(edit, [&mut from, &mut to], slot))
                 });
-                if let Some(value) = self.model.remove(&from) {
-                    self.model.insert(to, value);
-                }
+                assert_eq!(old.map(|slot| slot.0), value);
+                self.model.insert(to, slot.0);
             }
             Op::Batch(changes) => self.batch(&changes),
             Op::Cut(range) => {

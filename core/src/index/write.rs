@@ -70,6 +70,31 @@ impl<K: Key, S: Slot> Root<K, S> {
         Some(old)
     }
 
+    /// [`remove_at`](Self::remove_at) at the end of one path and [`insert_at`](Self::insert_at) at the end of
+    /// another: one copied path where both end in the same leaf.
+    pub(crate) fn move_at(
+        &mut self,
+        edit: &mut Edit,
+        [from, to]: [&mut Path<K>; 2],
+        slot: S,
+    ) -> Option<S> {
+        if self.meet(from, to) {
+            if let (Some((leaf, Ok(out))), Some((_, Err(into)))) =
+                (self.arrive(from), self.arrive(to))
+            {
+                let old = leaf.slots()[out];
+                let entry = (to.key, slot);
+                let copy = leaf.with_moved(edit, out, into, entry, self.width_of(leaf, 0));
+                self.replace_leaf(edit, from, leaf.block(), copy, 0);
+                Self::retire_payload(edit, &old);
+                return Some(old);
+            }
+        }
+        let old = self.remove_at(edit, from);
+        self.insert_at(edit, to, slot);
+        old
+    }
+
     /// Writes into the next free slot of the rightmost leaf, if it has one and nobody else claimed it.
     #[inline]
     fn append_in_place(&mut self, edit: &mut Edit, key: K, slot: S) -> bool {

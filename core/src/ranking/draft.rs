@@ -101,15 +101,16 @@ impl<B: Bits> Draft<'_, B> {
         let mut spot = spot
             .filter(|_| likely == Some(score))
             .unwrap_or_else(|| self.spot(group, id, score));
-        if unique && self.ties.found(&mut spot.tie).is_some() {
+        if unique && self.members(&mut spot.tie) > 0 {
             return Err(Refusal::NotUnique);
         }
         if let Some(old) = old {
             let mut left = self.spot(group, id, old);
             while self.step(&mut left) | self.step(&mut spot) {}
-            self.leave(edit, &mut left);
+            self.shift(edit, &mut left, &mut spot);
+        } else {
+            self.enter(edit, &mut spot);
         }
-        self.enter(edit, &mut spot);
         let mut member = known.unwrap_or_else(|| self.scores.begin(Member { group, id }));
         self.scores.insert_at(edit, &mut member, Inline(score));
         Ok(if old.is_some() {
@@ -135,17 +136,41 @@ impl<B: Bits> Draft<'_, B> {
 
     fn enter(&mut self, edit: &mut Edit, spot: &mut Spot<B>) {
         self.places.insert_at(edit, &mut spot.place, Inline(()));
-        let others = self.ties.found(&mut spot.tie).map_or(0, |slot| slot.0);
-        self.ties.insert_at(edit, &mut spot.tie, Inline(others + 1));
+        self.join(edit, &mut spot.tie);
     }
 
     fn leave(&mut self, edit: &mut Edit, spot: &mut Spot<B>) {
         self.places.remove_at(edit, &mut spot.place);
-        match self.ties.found(&mut spot.tie).map_or(0, |slot| slot.0) {
-            0 | 1 => self.ties.remove_at(edit, &mut spot.tie),
-            members => self
-                .ties
-                .insert_at(edit, &mut spot.tie, Inline(members - 1)),
+        self.part(edit, &mut spot.tie);
+    }
+
+    /// Leaves `from` and enters `to`, which are different.
+    fn shift(&mut self, edit: &mut Edit, from: &mut Spot<B>, to: &mut Spot<B>) {
+        let places = [&mut from.place, &mut to.place];
+        self.places.move_at(edit, places, Inline(()));
+        let (from, to) = (&mut from.tie, &mut to.tie);
+        if self.ties.meet(from, to) && self.members(from) == 1 && self.members(to) == 0 {
+            self.ties.move_at(edit, [from, to], Inline(1));
+        } else {
+            self.part(edit, from);
+            self.join(edit, to);
+        }
+    }
+
+    /// How many members have a score.
+    fn members(&self, tie: &mut Path<Tie<B>>) -> u64 {
+        self.ties.found(tie).map_or(0, |slot| slot.0)
+    }
+
+    fn join(&mut self, edit: &mut Edit, tie: &mut Path<Tie<B>>) {
+        let others = self.members(tie);
+        self.ties.insert_at(edit, tie, Inline(others + 1));
+    }
+
+    fn part(&mut self, edit: &mut Edit, tie: &mut Path<Tie<B>>) {
+        match self.members(tie) {
+            0 | 1 => self.ties.remove_at(edit, tie),
+            members => self.ties.insert_at(edit, tie, Inline(members - 1)),
         };
     }
 
