@@ -49,5 +49,7 @@ pub use ranking::{
     Board, Condition, Contradiction, Element, Kind, Measure, Number, Order, Put, Refusal, Score,
     Standing, Standings, Ties, When,
 };
-pub use recorded::{Candidate, HeldRecords, RankIndex, RecordStore, RecordView, Rejected};
+pub use recorded::{
+    Candidate, HeldRecords, RankIndex, RecordStore, RecordView, Rejected, RejectedBy,
+};
 pub use value::{Blob, BlobRef, Boxed, SlimBlob, Value};

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 use std::thread;
 
-use common::{eventually, scale, settle_all, Live, Rng, Tracked};
+use common::{eventually, scale, settle, settle_all, Live, Rng, Tracked};
 use echo_data_core::{
-    Boxed, HeldRecords, Kind, Measure, Number, Order, RankIndex, RecordStore, RecordView, Refusal,
-    Rejected, Ties,
+    drain, Boxed, HeldRecords, Kind, Measure, Number, Order, RankIndex, RecordStore, RecordView,
+    Refusal, Rejected, Ties,
 };
 
 /// A player: where, with how many points, and since when.
@@ -26,6 +26,7 @@ type Record = Boxed<Player>;
 /// An index as a value.
 #[derive(Clone, Copy, Debug)]
 struct By {
+    name: u32,
     room: bool,
     points: bool,
     unique: bool,
@@ -42,6 +43,7 @@ const fn measures(order: Order) -> [Measure; 2] {
 
 /// By points in each room, the earliest first among equals.
 const IN_ROOM: By = By {
+    name: 0,
     room: true,
     points: true,
     unique: false,
@@ -49,12 +51,14 @@ const IN_ROOM: By = By {
 };
 /// By points, of all rooms.
 const BEST: By = By {
+    name: 1,
     room: false,
     rule: measures(Order::Descending),
     ..IN_ROOM
 };
 /// In each room, no two may have come at the same time.
 const SINCE: By = By {
+    name: 2,
     points: false,
     unique: true,
     ..IN_ROOM
@@ -62,7 +66,12 @@ const SINCE: By = By {
 
 impl RankIndex<Record> for By {
     type Score = [Number; 2];
+    type Name = u32;
     type Error = NoPoints;
+
+    fn name(&self) -> u32 {
+        self.name
+    }
 
     fn rule(&self) -> &[Measure; 2] {
         &self.rule
@@ -174,15 +183,15 @@ fn agree(view: &View<'_>, model: &Model) {
     let third = view.select(2).map(|(id, player)| (id, row(player)));
     assert_eq!(third, model.iter().nth(2).map(|(id, row)| (*id, *row)));
     let mut groups = 0;
-    for (number, by) in view.indexes() {
+    for by in view.indexes() {
         for room in 0..if by.room { ROOMS } else { 1 } {
             let wanted = ranked(model, by, room);
             groups += usize::from(!wanted.is_empty());
-            let board = view.group(number, &group(by, room)).expect("an index");
+            let board = view.group(&by.name, &group(by, room)).expect("an index");
             let found = board.standings(Ties::Ordinal, Order::Ascending);
             assert!(found.map(|row| row.id).eq(wanted.iter().copied()), "{by:?}");
             for (at, id) in wanted.iter().enumerate() {
-                let rank = view.rank(number, *id, Ties::Ordinal, Order::Ascending);
+                let rank = view.rank(&by.name, *id, Ties::Ordinal, Order::Ascending);
                 assert_eq!(rank, Some(at));
             }
         }
@@ -194,7 +203,9 @@ struct Subject {
     store: Store,
     model: Model,
     indexes: Vec<By>,
-    held: Vec<(HeldRecords<Record, By>, Model, usize)>,
+    /// How many indexes there were.
+    named: u32,
+    held: Vec<(HeldRecords<Record, By>, Model, Vec<u32>)>,
     live: Live,
     rng: Rng,
 }
@@ -246,6 +257,11 @@ impl Subject {
 
     fn add_index(&mut self) {
         let by = [IN_ROOM, BEST, SINCE][self.rng.below(3) as usize];
+        let by = By {
+            name: self.named,
+            ..by
+        };
+        self.named += 1;
         self.indexes.push(by);
         let (refused, mut last) = (self.refused(&self.model), 0);
         let all = self.model.len();
@@ -257,8 +273,25 @@ impl Subject {
             assert!(answer.is_err());
             self.indexes.pop();
         } else {
-            assert_eq!((answer, last), (Ok(self.indexes.len() as u32 - 1), all));
+            assert_eq!((answer, last), (Ok(()), all));
         }
+    }
+
+    fn remove_index(&mut self) {
+        let name = self.rng.below(u64::from(self.named) + 1) as u32;
+        let before = self.indexes.len();
+        self.indexes.retain(|by| by.name != name);
+        let removed = self.indexes.len() < before;
+        assert_eq!(self.store.remove_index(&name), removed);
+        let view = self.store.view();
+        assert!(view.index(&name).is_none() && view.group(&name, b"").is_none());
+        assert!(view
+            .rank(&name, 0, Ties::Ordinal, Order::Ascending)
+            .is_none());
+    }
+
+    fn names(&self) -> Vec<u32> {
+        self.indexes.iter().map(|by| by.name).collect()
     }
 
     fn step(&mut self) {
@@ -285,17 +318,17 @@ impl Subject {
                 }
             }
             36 if self.indexes.len() < 5 => self.add_index(),
-            37 => {
-                let held = (self.store.hold(), self.model.clone(), self.indexes.len());
+            37 if self.rng.chance(3) => self.remove_index(),
+            38 => {
+                let held = (self.store.hold(), self.model.clone(), self.names());
                 self.held.push(held);
             }
-            38 if !self.held.is_empty() => {
+            39 if !self.held.is_empty() => {
                 let at = self.rng.below(self.held.len() as u64) as usize;
                 let (hold, model, indexes) = self.held.swap_remove(at);
                 let view = self.store.at(&hold).expect("a hold of this store");
-                assert_eq!(view.indexes().len(), indexes);
-                assert!(view.index(indexes as u32).is_none());
-                assert!(view.group(indexes as u32, b"").is_none());
+                assert!(view.indexes().map(|by| by.name).eq(indexes));
+                assert!(view.index(&self.named).is_none());
                 agree(&view, &model);
             }
             _ => {}
@@ -311,6 +344,7 @@ fn records_and_indexes_agree_with_a_map() {
             store: Store::new(),
             model: Model::new(),
             indexes: Vec::new(),
+            named: 0,
             held: Vec::new(),
             live: Live::default(),
             rng: rng.fork(),
@@ -333,13 +367,13 @@ fn what_an_index_refuses_changes_nothing() {
     let live = Live::default();
     let store = Store::new();
     let gauge = store.gauge();
-    let points = store.add_index(IN_ROOM, |_, _| {}).expect("no records yet");
-    let since = store.add_index(SINCE, |_, _| {}).expect("no records yet");
+    store.add_index(IN_ROOM, |_, _| {}).expect("no records yet");
+    store.add_index(SINCE, |_, _| {}).expect("no records yet");
     let put = |id, row| store.put(id, record(row, &live));
     assert_eq!(put(1, at(1, 40, 100)), Ok(false));
     assert_eq!(put(2, at(1, 40, 200)), Ok(false));
     let refused = Err(Rejected::Score {
-        index: since,
+        index: SINCE.name,
         refusal: Refusal::NotUnique,
     });
     assert_eq!(put(2, at(1, 90, 100)), refused);
@@ -348,7 +382,7 @@ fn what_an_index_refuses_changes_nothing() {
         ..at(3, 0, 1)
     };
     let refused = Err(Rejected::Record {
-        index: points,
+        index: IN_ROOM.name,
         id: 3,
         error: NoPoints,
     });
@@ -368,13 +402,15 @@ fn what_an_index_refuses_changes_nothing() {
 fn a_record_that_is_not_there_has_a_place_where_it_would_be() {
     let live = Live::default();
     let store = Store::new();
-    let points = store.add_index(IN_ROOM, |_, _| {}).expect("no records yet");
+    store.add_index(IN_ROOM, |_, _| {}).expect("no records yet");
     for (id, row) in [(1, at(1, 40, 100)), (2, at(1, 40, 200))] {
         assert_eq!(store.put(id, record(row, &live)), Ok(false));
     }
     let view = store.view();
     let stranger = record(at(1, 50, 0), &live);
-    let candidate = view.candidate(points, &stranger.0).expect("an index");
+    let candidate = view
+        .candidate(&IN_ROOM.name, &stranger.0)
+        .expect("an index");
     let candidate = candidate.expect("integers");
     let rank = candidate
         .group
@@ -384,43 +420,96 @@ fn a_record_that_is_not_there_has_a_place_where_it_would_be() {
         points: Number::Float(1.0),
         ..at(3, 0, 1)
     };
-    let candidate = view.candidate(points, &record(float, &live).0);
+    let candidate = view.candidate(&IN_ROOM.name, &record(float, &live).0);
     assert!(candidate.is_some_and(|candidate| candidate.is_err()));
 }
 
-/// A name that a store has once.
-struct Named(&'static str);
+#[test]
+fn a_name_is_that_of_one_index() {
+    let live = Live::default();
+    let store = Store::new();
+    assert_eq!(store.put(1, record(at(1, 40, 100), &live)), Ok(false));
+    assert_eq!(store.add_index(IN_ROOM, |_, _| {}), Ok(()));
+    assert_eq!(store.add_index(BEST, |_, _| {}), Ok(()));
+    let other = By {
+        name: BEST.name,
+        ..SINCE
+    };
+    let refused = Err(Rejected::Exists { index: BEST.name });
+    assert_eq!(store.add_index(other, |_, _| {}), refused);
+    assert_eq!(store.view().indexes().len(), 2);
+    assert!(store.remove_index(&BEST.name));
+    assert_eq!(store.add_index(other, |_, _| {}), Ok(()));
+    assert!(store.view().index(&BEST.name).is_some_and(|by| by.unique));
+    agree(&store.view(), &[(1, at(1, 40, 100))].into());
+}
 
-impl RankIndex<u64> for Named {
+/// An index with a group for each record.
+#[derive(Clone, Copy)]
+struct Alone(u32);
+
+impl RankIndex<u64> for Alone {
     type Score = i64;
+    type Name = u32;
     type Error = std::convert::Infallible;
+
+    fn name(&self) -> u32 {
+        self.0
+    }
 
     fn rule(&self) -> &() {
         &()
     }
 
     fn is_unique(&self) -> bool {
-        false
+        true
     }
 
-    fn rank_by(&self, record: &u64, _group: &mut Vec<u8>) -> Result<i64, Self::Error> {
-        Ok(*record as i64)
-    }
-
-    fn excludes(&self, other: &Self) -> bool {
-        self.0 == other.0
+    fn rank_by(&self, record: &u64, group: &mut Vec<u8>) -> Result<i64, Self::Error> {
+        group.extend_from_slice(&record.to_be_bytes());
+        Ok(0)
     }
 }
 
+/// Thousands of groups of two indexes: first all of one beside each other, then of both by turns.
 #[test]
-fn an_index_that_another_excludes_is_not_added() {
-    let store = RecordStore::new();
-    assert_eq!(store.put(1, 7), Ok(false));
-    assert_eq!(store.add_index(Named("length"), |_, _| {}), Ok(0));
-    assert_eq!(store.add_index(Named("width"), |_, _| {}), Ok(1));
-    let refused = Err(Rejected::Excluded { index: 1 });
-    assert_eq!(store.add_index(Named("width"), |_, _| {}), refused);
-    assert_eq!(store.view().indexes().len(), 2);
+fn a_removed_index_leaves_no_memory_behind() {
+    let store = RecordStore::<u64, Alone>::new();
+    let gauge = store.gauge();
+    for id in 0..2000 {
+        assert_eq!(store.put(id, id), Ok(false));
+    }
+    drain();
+    let bare = store.info().memory.bytes;
+    for name in [0, 1] {
+        assert_eq!(store.add_index(Alone(name), |_, _| {}), Ok(()));
+    }
+    for id in 2000..4000 {
+        assert_eq!(store.put(id, id), Ok(false));
+    }
+    assert_eq!(store.view().group_count(), 8000);
+    let held = store.hold();
+    assert!(store.remove_index(&0));
+    assert_eq!(store.view().group_count(), 4000);
+    for id in [0, 1, 3999_u64] {
+        let group = |view: &RecordView<'_, u64, Alone>, index| {
+            let group = view.group(&index, &id.to_be_bytes());
+            group.map(|group| group.len())
+        };
+        assert_eq!(group(&store.view(), 1), Some(1));
+        assert_eq!(group(&store.view(), 0), None);
+        assert_eq!(group(&store.at(&held).expect("of this store"), 0), Some(1));
+    }
+    drop(held);
+    assert!(store.remove_index(&1));
+    for id in 2000..4000 {
+        assert!(store.remove(id));
+    }
+    eventually("only the records are left", || {
+        store.info().memory.bytes <= bare + bare / 2
+    });
+    drop(store);
+    settle(&gauge);
 }
 
 /// Two writers move players between rooms and out of the store, an index is added meanwhile, and a reader
@@ -458,10 +547,15 @@ fn no_reader_finds_records_and_indexes_apart() {
             agree(&view, &rows.map(|(id, player)| (id, row(player))).collect());
             looks += 1;
             if looks % 50 == 0 && view.indexes().len() < 5 {
-                let added = view.indexes().len() as u32;
+                let name = view.indexes().len() as u32;
                 drop(view);
-                assert_eq!(store.add_index(BEST, |_, _| {}), Ok(added));
-                assert!(store.view().index(added).is_some());
+                let by = By { name, ..BEST };
+                assert_eq!(store.add_index(by, |_, _| {}), Ok(()));
+                assert!(store.view().index(&name).is_some());
+            } else if looks % 333 == 0 {
+                let last = view.indexes().last().map(|by| by.name);
+                drop(view);
+                assert!(last.is_none_or(|last| store.remove_index(&last)));
             }
         }
         looks

@@ -90,10 +90,6 @@ impl Index {
         })
     }
 
-    pub(crate) fn name(&self) -> Atom {
-        self.name
-    }
-
     /// The name of a record's group: the same that [`group::encode`](crate::group::encode) has for it.
     fn append_group(&self, record: &Pairs<'_>, output: &mut Vec<u8>) -> Result<(), BadField> {
         for path in &self.group {
@@ -122,7 +118,12 @@ impl AsRef<[Measure]> for Index {
 
 impl RankIndex<Value> for Index {
     type Score = [Number; 2];
+    type Name = Atom;
     type Error = BadField;
+
+    fn name(&self) -> Atom {
+        self.name
+    }
 
     fn rule(&self) -> &[Measure; 2] {
         &self.measures
@@ -148,10 +149,6 @@ impl RankIndex<Value> for Index {
             }
         }
         Ok(score)
-    }
-
-    fn excludes(&self, other: &Self) -> bool {
-        self.name == other.name
     }
 }
 

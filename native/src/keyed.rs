@@ -152,7 +152,7 @@ macro_rules! keyed {
                 key: u64,
                 value: $crate::term::Value,
             ) -> rustler::Term<'a> {
-                $told(env, store, store.put(key, value))
+                $told(env, store.put(key, value))
             }
 
             fn put_all<'a>(
@@ -160,7 +160,7 @@ macro_rules! keyed {
                 store: &Self::Store,
                 rows: impl Iterator<Item = (u64, $crate::term::Value)>,
             ) -> rustler::Term<'a> {
-                $told(env, store, store.put_all(rows))
+                $told(env, store.put_all(rows))
             }
 
             fn remove(store: &Self::Store, key: u64) -> bool {
@@ -182,7 +182,7 @@ pub(crate) use keyed;
 
 /// The answer of a put that is never refused.
 #[inline]
-pub(crate) fn done<'a, S, T>(env: Env<'a>, _store: &S, _put: T) -> Term<'a> {
+pub(crate) fn done<T>(env: Env<'_>, _put: T) -> Term<'_> {
     atoms::ok().to_term(env)
 }
 

@@ -6,14 +6,14 @@
 use std::ops::{Bound, Range};
 
 use echo_data_core::id::Namespace;
-use echo_data_core::{BlobRef, Board, Number, RecordView};
-use rustler::{Encoder, Env, LocalPid, NifResult, Term};
+use echo_data_core::{BlobRef, Board, Number, RankIndex, RecordView};
+use rustler::{Atom, Encoder, Env, LocalPid, NifResult, Term};
 
 use crate::handle;
 use crate::hot::hot_nif;
 use crate::index::Index;
 use crate::ranked_set::{right, Query};
-use crate::recorded::{refused, Recorded};
+use crate::recorded::{answered, Recorded};
 use crate::refusal::{answer, Refusal};
 use crate::standings::{self, limit_of, Listed, Listing};
 use crate::store::found_or_not;
@@ -29,12 +29,12 @@ hot_nif!("rank_index_count", 3, count);
 hot_nif!("rank_index_count_distinct", 3, count_distinct);
 hot_nif!("rank_index_rank", 4, rank);
 
-/// The index of a name, with its number.
-fn named<'v>(view: &'v View<'_>, name: Term<'_>) -> Result<(u32, &'v Index), Refusal> {
-    let mut indexes = view.indexes();
-    let found = indexes.find(|(_, index)| index.name() == name);
-    found.ok_or_else(|| {
-        let names: Vec<_> = view.indexes().map(|(_, index)| index.name()).collect();
+/// The index of a name, which is the name of one.
+fn named<'v>(view: &'v View<'_>, name: Term<'_>) -> Result<(Atom, &'v Index), Refusal> {
+    let known = name.decode().ok();
+    let known = known.and_then(|name| Some((name, view.index(&name)?)));
+    known.ok_or_else(|| {
+        let names: Vec<_> = view.indexes().map(RankIndex::name).collect();
         Refusal::Misuse(format!("index must be one of {names:?}, and is {name:?}").into())
     })
 }
@@ -45,9 +45,9 @@ fn board<'v>(
     name: Term<'_>,
     group: &[u8],
 ) -> Result<(&'v Index, Board<'v, [Number; 2]>), Refusal> {
-    let (number, index) = named(view, name)?;
-    let board = view.group(number, group);
-    Ok((index, board.expect("there is an index of this number")))
+    let (name, index) = named(view, name)?;
+    let board = view.group(&name, group);
+    Ok((index, board.expect("there is an index of this name")))
 }
 
 /// The rank that a score has or would have.
@@ -135,8 +135,8 @@ fn rank<'a>(env: Env<'a>, [store, index, subject, query]: [Term<'a>; 4]) -> NifR
         }
         let key = found.key(subject)?;
         found.read(env, |view| {
-            let (number, _) = named(&view, index)?;
-            let rank = view.rank(number, key, query.ties, query.order);
+            let (index, _) = named(&view, index)?;
+            let rank = view.rank(&index, key, query.ties, query.order);
             Ok(found_or_not(env, rank.map(|rank| rank.encode(env))))
         })
     };
@@ -150,10 +150,10 @@ fn rank_of_record<'a>(
     record: &[u8],
     query: &Query,
 ) -> Result<Term<'a>, Refusal> {
-    let (number, _) = named(view, name)?;
+    let (name, _) = named(view, name)?;
     let (&first, rest) = record.split_first().expect("an encoded value");
-    let candidate = view.candidate(number, BlobRef::Bytes(first, rest));
-    Ok(match candidate.expect("there is an index of this number") {
+    let candidate = view.candidate(&name, BlobRef::Bytes(first, rest));
+    Ok(match candidate.expect("there is an index of this name") {
         Ok(candidate) => {
             let rank = candidate
                 .group
@@ -300,7 +300,7 @@ fn more<'a>(env: Env<'a>, continuation: Term<'a>) -> NifResult<Term<'a>> {
 fn names<'a>(env: Env<'a>, store: Term<'a>) -> NifResult<Term<'a>> {
     let names = |found: Found| {
         found.read(env, |view| {
-            let names: Vec<_> = view.indexes().map(|(_, index)| index.name()).collect();
+            let names: Vec<_> = view.indexes().map(RankIndex::name).collect();
             Ok((atoms::ok(), names).encode(env))
         })
     };
@@ -324,11 +324,19 @@ fn add<'a>(
     };
     let add = |found: Found| {
         let index = Index::decode(declaration)?;
-        let name = index.name();
-        found.write(env, |store| match store.add_index(index, tell) {
-            Ok(_number) => atoms::ok().to_term(env),
-            Err(rejected) => refused(env, rejected, |_| name),
-        })
+        found.write(env, |store| answered(env, store.add_index(index, tell)))
     };
     answer(env, handle::with(store, add))
+}
+
+/// `:ok`, or `{:error, :not_found}` if there is no index of this name.
+#[rustler::nif(name = "rank_index_remove", schedule = "DirtyCpu")]
+fn remove<'a>(env: Env<'a>, store: Term<'a>, name: Atom) -> NifResult<Term<'a>> {
+    let remove = |found: Found| {
+        found.write(env, |store| match store.remove_index(&name) {
+            true => atoms::ok().to_term(env),
+            false => (atoms::error(), atoms::not_found()).encode(env),
+        })
+    };
+    answer(env, handle::with(store, remove))
 }

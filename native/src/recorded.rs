@@ -1,12 +1,12 @@
 //! Property stores with rank indexes: the kind of store, and what it refuses.
 
 use echo_data_core::id::Namespace;
-use echo_data_core::{HeldRecords, RecordStore, RecordView, Rejected};
-use rustler::{Atom, Encoder, Env, Term};
+use echo_data_core::{HeldRecords, RecordStore, RecordView, Rejected, RejectedBy};
+use rustler::{Encoder, Env, Term};
 
 use crate::atoms;
 use crate::bounds::gate;
-use crate::index::{BadField, Index};
+use crate::index::Index;
 use crate::keyed::keyed;
 use crate::kind::kind;
 use crate::term::Value;
@@ -29,34 +29,19 @@ keyed!(
     key: |namespace: &Namespace, id| gate(id, *namespace),
     id: |env, namespace: &Namespace, key| rows::branded(env, *namespace, key),
     // Each is in its place in several indexes, besides.
-    small: 128, reports: true, told: told
+    small: 128, reports: true, told: answered
 );
 
-/// `:ok`, or why an index refuses a record.
-fn told<'a, T>(env: Env<'a>, store: &Store, put: Result<T, Rejected<BadField>>) -> Term<'a> {
-    match put {
-        Ok(_) => atoms::ok().to_term(env),
-        Err(rejected) => {
-            let view = store.view();
-            let name = |number| view.index(number).map(Index::name);
-            refused(env, rejected, |number| name(number).expect("indexes stay"))
-        }
-    }
-}
-
-/// `{:error, reason}`, in which an index has its name.
-pub(crate) fn refused<'a>(
-    env: Env<'a>,
-    rejected: Rejected<BadField>,
-    name: impl Fn(u32) -> Atom,
-) -> Term<'a> {
-    let reason = match rejected {
-        Rejected::Record { index, error, .. } => {
-            (atoms::bad_field(), name(index), error.encode(env)).encode(env)
+/// `:ok`, or `{:error, reason}`, in which an index has its name.
+pub(crate) fn answered<T>(env: Env<'_>, change: Result<T, RejectedBy<Value, Index>>) -> Term<'_> {
+    let reason = match change {
+        Ok(_) => return atoms::ok().to_term(env),
+        Err(Rejected::Record { index, error, .. }) => {
+            (atoms::bad_field(), index, error.encode(env)).encode(env)
         }
         // Records have scores of the index's kind, or they are refused above.
-        Rejected::Score { index, .. } => (atoms::not_unique(), name(index)).encode(env),
-        Rejected::Excluded { .. } => atoms::exists().encode(env),
+        Err(Rejected::Score { index, .. }) => (atoms::not_unique(), index).encode(env),
+        Err(Rejected::Exists { .. }) => atoms::exists().encode(env),
     };
     term::pair(env, atoms::error().to_term(env), reason)
 }

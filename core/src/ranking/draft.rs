@@ -7,7 +7,7 @@ use crate::value::Inline;
 use super::bits::Bits;
 use super::board::{in_order, Ranking};
 use super::key::{GroupId, Member, Multiplicities, Names, Place, Places, Scores, Tie};
-use super::name::{Fresh, Name};
+use super::name::{text, Fresh, Name};
 use super::score::{Order, Refusal};
 
 /// What a put did.
@@ -192,13 +192,33 @@ impl<B: Bits> Draft<'_, B> {
         let Some(group) = name.find(self.names) else {
             return 0;
         };
-        let members = self.scores.positions(Member::of_group(group));
-        let dropped = self.scores.cut(edit, members);
-        let places = self.places.positions(Place::of_group(group));
-        self.places.cut(edit, places);
-        let ties = self.ties.positions(Tie::of_group(group));
-        self.ties.cut(edit, ties);
         self.names.remove(edit, &name.key(group));
+        self.cut(edit, group, group)
+    }
+
+    /// Cuts the groups whose names are `of` it out of all indexes; answers how many members they had.
+    /// O(groups there are + groups cut × log n); groups that were made one after the other are cut together.
+    pub(crate) fn drop_groups(&mut self, edit: &mut Edit, of: impl Fn(&[u8]) -> bool) -> usize {
+        let rows = self.names.entries(0..usize::MAX);
+        let rows = rows.filter(|(_, slot)| of(text(slot)));
+        let rows: Vec<_> = rows.map(|(key, _)| (*key, Change::Remove)).collect();
+        self.names.rebuild(edit, &rows);
+        let mut groups: Vec<_> = rows.iter().map(|(key, _)| key.group).collect();
+        groups.sort_unstable();
+        let runs = groups.chunk_by(|one, next| one + 1 == *next);
+        runs.map(|run| self.cut(edit, run[0], run[run.len() - 1]))
+            .sum()
+    }
+
+    /// Cuts the groups with these ids and all between them out of the indexes; answers how many members they
+    /// had.
+    fn cut(&mut self, edit: &mut Edit, first: GroupId, last: GroupId) -> usize {
+        let members = self.scores.positions(Member::of_groups(first, last));
+        let dropped = self.scores.cut(edit, members);
+        let places = self.places.positions(Place::of_groups(first, last));
+        self.places.cut(edit, places);
+        let ties = self.ties.positions(Tie::of_groups(first, last));
+        self.ties.cut(edit, ties);
         dropped
     }
 

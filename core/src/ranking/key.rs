@@ -71,7 +71,11 @@ impl<B: Bits> Place<B> {
     }
 
     pub(super) fn of_group(group: GroupId) -> RangeInclusive<Self> {
-        Self::first(group, B::LOWEST)..=Self::last(group, B::HIGHEST)
+        Self::of_groups(group, group)
+    }
+
+    pub(super) fn of_groups(first: GroupId, last: GroupId) -> RangeInclusive<Self> {
+        Self::first(first, B::LOWEST)..=Self::last(last, B::HIGHEST)
     }
 
     /// At or before every member of the group with this score.
@@ -106,10 +110,19 @@ impl<B: Bits> Place<B> {
 
 impl Member {
     pub(super) fn of_group(group: GroupId) -> RangeInclusive<Self> {
-        Self { group, id: 0 }..=Self {
-            group,
+        Self::of_groups(group, group)
+    }
+
+    pub(super) fn of_groups(first: GroupId, last: GroupId) -> RangeInclusive<Self> {
+        let first = Self {
+            group: first,
+            id: 0,
+        };
+        let last = Self {
+            group: last,
             id: u64::MAX,
-        }
+        };
+        first..=last
     }
 }
 
@@ -124,7 +137,11 @@ impl<B: Bits> Tie<B> {
     }
 
     pub(super) fn of_group(group: GroupId) -> RangeInclusive<Self> {
-        Self::new(group, B::LOWEST)..=Self::new(group, B::HIGHEST)
+        Self::of_groups(group, group)
+    }
+
+    pub(super) fn of_groups(first: GroupId, last: GroupId) -> RangeInclusive<Self> {
+        Self::new(first, B::LOWEST)..=Self::new(last, B::HIGHEST)
     }
 
     #[inline]

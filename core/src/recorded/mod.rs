@@ -14,7 +14,7 @@ use crate::ranking::{
 use crate::table::{row, Rows};
 use crate::value::{Boxed, Staged, Value};
 
-use places::{Batch, Step};
+use places::{draft, Batch, Step};
 
 /// How a record is ranked: in which group, and by which score.
 ///
@@ -25,8 +25,14 @@ pub trait RankIndex<V: Value>: Send + Sync + 'static {
     /// leave the last ones [`Nil`](crate::Number::Nil).
     type Score: Score;
 
+    /// What an index is known by.
+    type Name: Clone + Eq + fmt::Debug;
+
     /// Why a record cannot be ranked.
     type Error;
+
+    /// The name of the index: always the same, and of the indexes of a store only one has it.
+    fn name(&self) -> Self::Name;
 
     /// What is to be known of all scores.
     fn rule(&self) -> &<Self::Score as Score>::Rule;
@@ -36,63 +42,61 @@ pub trait RankIndex<V: Value>: Send + Sync + 'static {
 
     /// The score of a record; the name of its group is appended to `group`.
     fn rank_by(&self, record: V::Ref<'_>, group: &mut Vec<u8>) -> Result<Self::Score, Self::Error>;
-
-    /// Whether a store that has this index must not get `other` as well: because it has the same name, say.
-    fn excludes(&self, other: &Self) -> bool {
-        let _ = other;
-        false
-    }
 }
 
 /// Why a change of records was refused. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rejected<E> {
-    /// The index of this number cannot rank record `id`.
+pub enum Rejected<N, E> {
+    /// An index cannot rank record `id`.
     Record {
-        /// The number of the index.
-        index: u32,
+        /// The name of the index.
+        index: N,
         /// The record.
         id: u64,
         /// What the index says of it.
         error: E,
     },
-    /// The index of this number refuses the score of a record: [`Refusal::NotUnique`] if two records of a
-    /// group have it.
+    /// An index refuses the score of a record: [`Refusal::NotUnique`] if two records of a group have it.
     Score {
-        /// The number of the index.
-        index: u32,
+        /// The name of the index.
+        index: N,
         /// Why.
         refusal: Refusal,
     },
-    /// The index of this number [excludes](RankIndex::excludes) the one that was to be added.
-    Excluded {
-        /// The number of the index.
-        index: u32,
+    /// The store has an index of this name.
+    Exists {
+        /// The name.
+        index: N,
     },
 }
 
-impl<E: fmt::Display> fmt::Display for Rejected<E> {
+/// [`Rejected`] by the indexes of a store.
+pub type RejectedBy<V, X> = Rejected<<X as RankIndex<V>>::Name, <X as RankIndex<V>>::Error>;
+
+impl<N: fmt::Debug, E: fmt::Display> fmt::Display for Rejected<N, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Record { index, id, error } => {
-                write!(f, "index {index} cannot rank record {id}: {error}")
+                write!(f, "index {index:?} cannot rank record {id}: {error}")
             }
-            Self::Score { index, refusal } => write!(f, "index {index}: {refusal}"),
-            Self::Excluded { index } => write!(f, "index {index} excludes it"),
+            Self::Score { index, refusal } => write!(f, "index {index:?}: {refusal}"),
+            Self::Exists { index } => write!(f, "there is an index {index:?}"),
         }
     }
 }
 
-impl<E: fmt::Debug + fmt::Display> std::error::Error for Rejected<E> {}
+impl<N: fmt::Debug, E: fmt::Debug + fmt::Display> std::error::Error for Rejected<N, E> {}
+
+type Indexes<X> = Root<u32, <Boxed<X> as Value>::Slot>;
 
 type Bits<V, X> = <<X as RankIndex<V>>::Score as Score>::Bits;
 
-/// Records; the declarations of the indexes by number; and one ranking for all of them, in which the name
-/// of a group begins with the number of its index. The indexes of a version are those that it names, so a
+/// Records; the declarations of the indexes by number, in the order in which they were added; and one ranking
+/// for all of them, in which the name of a group begins with the number of its index. The indexes of a version are those that it names, so a
 /// change of records and a new index cannot miss each other.
 type Roots<V, X> = (
     Root<u64, <V as Value>::Slot>,
-    Root<u32, <Boxed<X> as Value>::Slot>,
+    Indexes<X>,
     Places<Bits<V, X>>,
     Scores<Bits<V, X>>,
     Multiplicities<Bits<V, X>>,
@@ -102,8 +106,8 @@ type Roots<V, X> = (
 /// Values under `u64` ids, ordered by id, with indexes that rank them.
 ///
 /// A put and a removal are one publication of the records and of all indexes: no reader finds one without
-/// the other. Indexes are declared as values of one type, whose number is open; one that is added to
-/// records that are there already appears with all of them in it.
+/// the other. Indexes are declared as values of one type, each with a name, and may be any number; one that
+/// is added to records that are there already appears with all of them in it.
 ///
 /// ```
 /// use echo_data_core::{Order, RankIndex, RecordStore, Ties};
@@ -112,7 +116,12 @@ type Roots<V, X> = (
 ///
 /// impl RankIndex<u64> for ByLength {
 ///     type Score = i64;
+///     type Name = &'static str;
 ///     type Error = std::convert::Infallible;
+///
+///     fn name(&self) -> &'static str {
+///         "length"
+///     }
 ///
 ///     fn rule(&self) -> &() {
 ///         &()
@@ -128,11 +137,11 @@ type Roots<V, X> = (
 /// }
 ///
 /// let rivers = RecordStore::new();
-/// let by_length = rivers.add_index(ByLength, |_done, _all| {})?;
+/// rivers.add_index(ByLength, |_done, _all| {})?;
 /// rivers.put_all([(1, 6650), (2, 6400), (3, 6300)])?;
 /// let view = rivers.view();
-/// assert_eq!(view.rank(by_length, 2, Ties::Ordinal, Order::Descending), Some(1));
-/// # Ok::<(), echo_data_core::Rejected<std::convert::Infallible>>(())
+/// assert_eq!(view.rank(&"length", 2, Ties::Ordinal, Order::Descending), Some(1));
+/// # Ok::<(), echo_data_core::Rejected<&str, std::convert::Infallible>>(())
 /// ```
 pub struct RecordStore<V: Value, X: RankIndex<V>> {
     versions: Published<Roots<V, X>>,
@@ -177,7 +186,7 @@ impl<V: Value, X: RankIndex<V>> RecordStore<V, X> {
     }
 
     /// Puts `value` under `id`, and in its places; answers whether a value was replaced. O(indexes × log n).
-    pub fn put(&self, id: u64, value: V) -> Result<bool, Rejected<X::Error>> {
+    pub fn put(&self, id: u64, value: V) -> Result<bool, RejectedBy<V, X>> {
         let row = Staged::new(value);
         let replaced = self.change(id, Some(&row))?;
         row.commit();
@@ -189,7 +198,7 @@ impl<V: Value, X: RankIndex<V>> RecordStore<V, X> {
     pub fn put_all(
         &self,
         rows: impl IntoIterator<Item = (u64, V)>,
-    ) -> Result<(), Rejected<X::Error>> {
+    ) -> Result<(), RejectedBy<V, X>> {
         let rows = rows.into_iter();
         let mut rows: Vec<_> = rows.map(|(id, value)| (id, Staged::new(value))).collect();
         rows.reverse();
@@ -216,25 +225,24 @@ impl<V: Value, X: RankIndex<V>> RecordStore<V, X> {
         Some(read(V::read(&slot)))
     }
 
-    /// Adds an index over all records, those that are there and those to come, and answers its number. It
-    /// appears whole, in one publication, or not at all if it refuses a record. O(n log n). `progress` is
-    /// told, now and then, how many of how many records have been looked at; it begins again if another
-    /// writer was first.
+    /// Adds an index over all records, those that are there and those to come. It appears whole, in one
+    /// publication, or not at all if it refuses a record or the store has an index of its name. O(n log n).
+    /// `progress` is told, now and then, how many of how many records have been looked at; it begins again if
+    /// another writer was first.
     pub fn add_index(
         &self,
         index: X,
         mut progress: impl FnMut(usize, usize),
-    ) -> Result<u32, Rejected<X::Error>> {
+    ) -> Result<(), RejectedBy<V, X>> {
         let declaration = Staged::new(Boxed(index));
         let mut names = Vec::new();
-        let number = self.versions.update(|edit, roots| {
+        self.versions.update(|edit, roots| {
             let number = roots.1.last().map_or(0, |(number, _)| number + 1);
             let slot = declaration.enter(edit);
             let index = Boxed::read(&slot);
-            let mut present = roots.1.entries(0..usize::MAX);
-            if let Some((&index, _)) = present.find(|(_, other)| Boxed::read(other).excludes(index))
-            {
-                return Outcome::Keep(Err(Rejected::Excluded { index }));
+            if find(&roots.1, &index.name()).is_some() {
+                let index = index.name();
+                return Outcome::Keep(Err(Rejected::Exists { index }));
             }
             let mut batch = Batch::new(&self.hashing);
             let all = roots.0.len();
@@ -249,11 +257,25 @@ impl<V: Value, X: RankIndex<V>> RecordStore<V, X> {
             }
             progress(all, all);
             roots.1.insert(edit, number, slot);
-            outcome(batch.apply(edit, roots, &mut names), number)
+            outcome(batch.apply(edit, roots, &mut names), ())
         })?;
         declaration.commit();
         names.into_iter().for_each(Name::settle);
-        Ok(number)
+        Ok(())
+    }
+
+    /// Removes the index of this name, in one publication; answers whether there was one. O(groups of all
+    /// indexes + groups of this one × log n): its records are cut out, not walked.
+    pub fn remove_index(&self, name: &X::Name) -> bool {
+        self.versions.update(|edit, roots| {
+            let Some((number, _)) = find(&roots.1, name) else {
+                return Outcome::Keep(false);
+            };
+            roots.1.remove(edit, &number);
+            let prefix = qualified(number);
+            draft::<V, X>(roots).drop_groups(edit, |name| name.starts_with(&prefix));
+            Outcome::Publish(true)
+        })
     }
 
     /// What the store holds, in records and in memory. O(places for snapshots).
@@ -271,7 +293,7 @@ impl<V: Value, X: RankIndex<V>> RecordStore<V, X> {
         &self,
         id: u64,
         row: Option<&Staged<V>>,
-    ) -> Result<Option<V::Slot>, Rejected<X::Error>> {
+    ) -> Result<Option<V::Slot>, RejectedBy<V, X>> {
         let mut names = Vec::new();
         let changed = self.versions.update(|edit, roots| {
             let old = roots.0.get(&id).copied();
@@ -299,7 +321,7 @@ impl<V: Value, X: RankIndex<V>> RecordStore<V, X> {
     }
 
     /// Puts all rows, sorted by id, in one publication.
-    fn put_rows(&self, rows: &[(u64, Staged<V>)]) -> Result<(), Rejected<X::Error>> {
+    fn put_rows(&self, rows: &[(u64, Staged<V>)]) -> Result<(), RejectedBy<V, X>> {
         if rows.is_empty() {
             return Ok(());
         }
@@ -327,7 +349,7 @@ impl<V: Value, X: RankIndex<V>> RecordStore<V, X> {
     }
 }
 
-fn outcome<T, E>(ranked: Result<(), Rejected<E>>, answer: T) -> Outcome<Result<T, Rejected<E>>> {
+fn outcome<T, E>(ranked: Result<(), E>, answer: T) -> Outcome<Result<T, E>> {
     match ranked {
         Ok(()) => Outcome::Publish(Ok(answer)),
         Err(rejected) => Outcome::Keep(Err(rejected)),
@@ -346,7 +368,19 @@ impl<V: Value, X: RankIndex<V>> fmt::Debug for RecordStore<V, X> {
     }
 }
 
-/// The name of a group in the ranking of all indexes.
+/// The number and the declaration of the index of this name. O(indexes).
+fn find<'v, V: Value, X: RankIndex<V>>(
+    indexes: &'v Indexes<X>,
+    name: &X::Name,
+) -> Option<(u32, &'v X)> {
+    let mut indexes = indexes.entries(0..usize::MAX);
+    indexes.find_map(|(number, slot)| {
+        let index = Boxed::read(slot);
+        (index.name() == *name).then_some((*number, index))
+    })
+}
+
+/// What the name of a group of an index begins with, in the ranking of all indexes.
 fn qualified(index: u32) -> Vec<u8> {
     index.to_be_bytes().to_vec()
 }
@@ -413,15 +447,15 @@ impl<V: Value, X: RankIndex<V>> RecordView<'_, V, X> {
         self.moment.0.select(position).map(row::<V>)
     }
 
-    /// The number and the declaration of each index, in the order in which they were added.
-    pub fn indexes(&self) -> impl ExactSizeIterator<Item = (u32, &X)> {
+    /// The declaration of each index, in the order in which they were added.
+    pub fn indexes(&self) -> impl ExactSizeIterator<Item = &X> {
         let indexes = self.moment.1.entries(0..usize::MAX);
-        indexes.map(|(number, slot)| (*number, Boxed::read(slot)))
+        indexes.map(|(_, slot)| Boxed::read(slot))
     }
 
-    /// The declaration of an index; `None` if there was none of this number at this moment.
-    pub fn index(&self, number: u32) -> Option<&X> {
-        self.moment.1.get(&number).map(Boxed::read)
+    /// The declaration of the index of this name, if there was one at this moment. O(indexes).
+    pub fn index(&self, name: &X::Name) -> Option<&X> {
+        find(&self.moment.1, name).map(|(_, index)| index)
     }
 
     /// How many groups all indexes have together. O(1).
@@ -429,21 +463,23 @@ impl<V: Value, X: RankIndex<V>> RecordView<'_, V, X> {
         self.moment.5.len()
     }
 
-    /// A group of an index. O(log groups).
-    pub fn group(&self, number: u32, group: &[u8]) -> Option<Board<'_, X::Score>> {
+    /// A group of an index; `None` if there was no index of this name at this moment.
+    /// O(indexes + log groups).
+    pub fn group(&self, index: &X::Name, group: &[u8]) -> Option<Board<'_, X::Score>> {
+        let (number, index) = find(&self.moment.1, index)?;
         let mut name = qualified(number);
         name.extend_from_slice(group);
-        Some(self.board(self.index(number)?, name))
+        Some(self.board(index, name))
     }
 
-    /// What an index makes of a record, stored or not; `None` if there was no index of this number at this
-    /// moment. O(log groups).
+    /// What an index makes of a record, stored or not; `None` if there was no index of this name at this
+    /// moment. O(indexes + log groups).
     pub fn candidate(
         &self,
-        number: u32,
+        index: &X::Name,
         record: V::Ref<'_>,
     ) -> Option<Result<Candidate<'_, X::Score>, X::Error>> {
-        let index = self.index(number)?;
+        let (number, index) = find(&self.moment.1, index)?;
         let mut name = qualified(number);
         let score = index.rank_by(record, &mut name);
         Some(score.map(|score| Candidate {
@@ -452,9 +488,9 @@ impl<V: Value, X: RankIndex<V>> RecordView<'_, V, X> {
         }))
     }
 
-    /// Where record `id` stands in its group of an index. O(log n).
-    pub fn rank(&self, number: u32, id: u64, ties: Ties, order: Order) -> Option<usize> {
-        let candidate = self.candidate(number, self.get(id)?)?.ok()?;
+    /// Where record `id` stands in its group of an index. O(indexes + log n).
+    pub fn rank(&self, index: &X::Name, id: u64, ties: Ties, order: Order) -> Option<usize> {
+        let candidate = self.candidate(index, self.get(id)?)?.ok()?;
         candidate.group.rank(id, ties, order)
     }
 

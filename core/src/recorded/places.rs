@@ -8,7 +8,7 @@ use crate::publish::Edit;
 use crate::ranking::{Draft, Move, Name, Refusal, Score};
 use crate::value::Value;
 
-use super::{qualified, Bits, RankIndex, Rejected, Roots};
+use super::{qualified, Bits, RankIndex, Rejected, RejectedBy, Roots};
 
 /// Where an index has a record.
 #[derive(PartialEq)]
@@ -23,24 +23,24 @@ fn place<V: Value, X: RankIndex<V>>(
     (number, index): (u32, &X),
     id: u64,
     record: V::Ref<'_>,
-) -> Result<Place<Bits<V, X>>, Rejected<X::Error>> {
+) -> Result<Place<Bits<V, X>>, RejectedBy<V, X>> {
     let mut group = qualified(number);
     let score = index.rank_by(record, &mut group);
     let score = score.map_err(|error| Rejected::Record {
-        index: number,
+        index: index.name(),
         id,
         error,
     })?;
     let score = score.encode(index.rule());
     let score = score.map_err(|refusal| Rejected::Score {
-        index: number,
+        index: index.name(),
         refusal,
     })?;
     Ok(Place { group, score })
 }
 
 /// The ranking in a version that is being prepared.
-fn draft<V: Value, X: RankIndex<V>>(roots: &mut Roots<V, X>) -> Draft<'_, Bits<V, X>> {
+pub(super) fn draft<V: Value, X: RankIndex<V>>(roots: &mut Roots<V, X>) -> Draft<'_, Bits<V, X>> {
     let (_, _, places, scores, ties, names) = roots;
     Draft {
         places,
@@ -53,12 +53,12 @@ fn draft<V: Value, X: RankIndex<V>>(roots: &mut Roots<V, X>) -> Draft<'_, Bits<V
 /// How one record moves.
 pub(super) struct Step<V: Value, X: RankIndex<V>> {
     id: u64,
-    moves: Vec<Moved<Bits<V, X>>>,
+    moves: Vec<Moved<X::Name, Bits<V, X>>>,
 }
 
 /// How a record moves in one index.
-struct Moved<B> {
-    index: u32,
+struct Moved<N, B> {
+    index: N,
     unique: bool,
     old: Option<Place<B>>,
     new: Option<Place<B>>,
@@ -76,14 +76,14 @@ impl<V: Value, X: RankIndex<V>> Step<V, X> {
         index: (u32, &X),
         old: Option<V::Ref<'_>>,
         new: Option<V::Ref<'_>>,
-    ) -> Result<(), Rejected<X::Error>> {
+    ) -> Result<(), RejectedBy<V, X>> {
         let new = new
             .map(|record| place(index, self.id, record))
             .transpose()?;
         let old = old.and_then(|record| place(index, self.id, record).ok());
         if old != new {
             self.moves.push(Moved {
-                index: index.0,
+                index: index.1.name(),
                 unique: index.1.is_unique(),
                 old,
                 new,
@@ -99,7 +99,7 @@ impl<V: Value, X: RankIndex<V>> Step<V, X> {
         roots: &mut Roots<V, X>,
         hashing: &RandomState,
         names: &mut Vec<Name<'static>>,
-    ) -> Result<(), Rejected<X::Error>> {
+    ) -> Result<(), RejectedBy<V, X>> {
         let mut draft = draft::<V, X>(roots);
         names.clear();
         for moved in self.moves {
@@ -129,7 +129,7 @@ pub(super) struct Batch<'h, V: Value, X: RankIndex<V>> {
     /// Which of `groups` has a name.
     known: HashMap<Vec<u8>, usize>,
     /// Of each group that is touched, its name, its index, and whether that is unique.
-    groups: Vec<(Name<'static>, u32, bool)>,
+    groups: Vec<(Name<'static>, X::Name, bool)>,
     moves: Vec<Move<Bits<V, X>>>,
 }
 
@@ -150,7 +150,7 @@ impl<'h, V: Value, X: RankIndex<V>> Batch<'h, V, X> {
         id: u64,
         old: Option<V::Ref<'_>>,
         new: V::Ref<'_>,
-    ) -> Result<(), Rejected<X::Error>> {
+    ) -> Result<(), RejectedBy<V, X>> {
         let new = place(index, id, new)?;
         let old = old.and_then(|record| place(index, id, record).ok());
         let (stays, left) = match old {
@@ -166,21 +166,21 @@ impl<'h, V: Value, X: RankIndex<V>> Batch<'h, V, X> {
 
     fn note(
         &mut self,
-        (number, index): (u32, &X),
+        (_, index): (u32, &X),
         group: Vec<u8>,
         id: u64,
         [old, new]: [Option<Bits<V, X>>; 2],
     ) {
-        let name = self.group(group, number, index.is_unique());
+        let name = self.group(group, index);
         self.moves.push(Move { name, id, old, new });
     }
 
-    fn group(&mut self, name: Vec<u8>, index: u32, unique: bool) -> usize {
+    fn group(&mut self, name: Vec<u8>, index: &X) -> usize {
         match self.known.entry(name) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(new) => {
                 let name = Name::new(new.key().clone(), self.hashing);
-                self.groups.push((name, index, unique));
+                self.groups.push((name, index.name(), index.is_unique()));
                 *new.insert(self.groups.len() - 1)
             }
         }
@@ -192,7 +192,7 @@ impl<'h, V: Value, X: RankIndex<V>> Batch<'h, V, X> {
         edit: &mut Edit,
         roots: &mut Roots<V, X>,
         names: &mut Vec<Name<'static>>,
-    ) -> Result<(), Rejected<X::Error>> {
+    ) -> Result<(), RejectedBy<V, X>> {
         let mut draft = draft::<V, X>(roots);
         names.clear();
         let mut owners = Vec::with_capacity(self.groups.len());
@@ -204,7 +204,7 @@ impl<'h, V: Value, X: RankIndex<V>> Batch<'h, V, X> {
         draft
             .apply(edit, names, &self.moves, unique)
             .map_err(|name| Rejected::Score {
-                index: owners[name].0,
+                index: owners[name].0.clone(),
                 refusal: Refusal::NotUnique,
             })
     }

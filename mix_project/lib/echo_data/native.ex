@@ -520,6 +520,9 @@ defmodule EchoData.Native do
           :ok | {:error, :exists} | rejected | :closed
   def rank_index_add(_store, _index, _listener), do: not_loaded()
 
+  @spec rank_index_remove(store, atom) :: :ok | {:error, :not_found} | :closed
+  def rank_index_remove(_store, _name), do: not_loaded()
+
   @spec drain() :: :ok
   def drain, do: not_loaded()
 

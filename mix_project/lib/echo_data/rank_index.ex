@@ -31,7 +31,8 @@ defmodule EchoData.RankIndex do
 
   ## Declarations
 
-  A store is started with `indexes: [name: declaration]`; `add_index/4` adds one to records that are there. A
+  A store is started with `indexes: [name: declaration]`; `add_index/4` adds one to records that are there,
+  and `remove_index/2` removes one. A
   declaration is a keyword list:
 
     * `:score` - what decides: a field, or a list of one or two, the first deciding before the second; required
@@ -142,6 +143,30 @@ defmodule EchoData.RankIndex do
       other -> refuse!("on_progress", "a function of two arguments", other)
     end
   end
+
+  @doc """
+  Removes an index, in one step; the records stay, and so does the index in snapshots that there are.
+
+  Answers `{:error, :not_found}` if there is no index of this name. O(groups of all indexes + groups of this
+  one × log n), on a dirty scheduler: its ranks are cut out, not walked. Raises `ArgumentError` for a store that
+  was started without `:indexes`.
+
+      iex> alias EchoData.Bcs.PropertyStore
+      iex> alias EchoData.RankIndex
+      iex> {:ok, store} = PropertyStore.start_link(namespace: "PLR", indexes: [age: [score: :age]])
+      iex> {RankIndex.remove_index(store, :age), RankIndex.names(store)}
+      {:ok, []}
+      iex> RankIndex.remove_index(store, :age)
+      {:error, :not_found}
+  """
+  @spec remove_index(PropertyStore.server(), index) :: :ok | {:error, :not_found}
+  def remove_index(store, name) when is_atom(name) do
+    store
+    |> Native.rank_index_remove(name)
+    |> answer(store, :remove_index, [name])
+  end
+
+  def remove_index(_store, name), do: refuse!("the name of an index", "an atom", name)
 
   @doc "The names of a store's indexes, in the order in which they were added. O(indexes)."
   @spec names(PropertyStore.source()) :: [index]

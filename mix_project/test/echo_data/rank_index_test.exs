@@ -455,6 +455,7 @@ defmodule EchoData.RankIndexTest do
       assert RankIndex.rank(name, :best, id(4)) == {:ok, 0}
       assert [{0, _, 90}] = RankIndex.scan(name, :best, nil, limit: 1)
       assert RankIndex.add_index(name, :more, score: :seat) == :ok
+      assert RankIndex.remove_index(name, :more) == :ok
     end
 
     request = &GenServer.call(store, {RankIndex, &1, &2})

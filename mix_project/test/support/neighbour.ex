@@ -161,6 +161,10 @@ defmodule EchoData.Neighbour do
     [
       put_many_ranked: fn -> :ok = PropertyStore.put_many(store, rows) end,
       add_index: fn -> :ok = RankIndex.add_index(store, :all, score: :n) end,
+      remove_index: fn ->
+        :ok = RankIndex.add_index(store, :each, group: :n, score: :n)
+        :ok = RankIndex.remove_index(store, :each)
+      end,
       scan: fn -> for _ <- 1..@often, do: @edges = scan.([]) end,
       scan_reverse: fn -> for _ <- 1..@often, do: @edges = scan.(reverse: true) end,
       put_ranked: fn ->

@@ -42,12 +42,12 @@ defmodule EchoData.RankIndex.DifferentialTest do
     end
   end
 
-  test "an index that is added later is as one that was there from the beginning" do
+  test "an index that is added later is as one from the beginning, and one that is removed as none" do
     store = start_supervised!({PropertyStore, namespace: "PLR", indexes: []})
 
     all = [@weight, @seat, @pair, @best, @points]
 
-    Enum.reduce(all, {%{}, []}, fn index, {state, indexes} ->
+    added = fn index, {state, indexes} ->
       state = Enum.reduce(1..40, state, fn _, state -> change(store, state, indexes, 30) end)
       {name, declaration} = RankedRecords.declaration(index)
       added = RankIndex.add_index(store, name, declaration)
@@ -57,6 +57,16 @@ defmodule EchoData.RankIndex.DifferentialTest do
       assert RankIndex.names(store) == Enum.map(indexes ++ [index], & &1.name)
       for index <- indexes ++ [index], do: agree(store, state, index)
       {state, indexes ++ [index]}
+    end
+
+    {state, indexes} = Enum.reduce(all, {%{}, []}, added)
+
+    Enum.reduce(Enum.shuffle(all), {state, indexes}, fn index, {state, indexes} ->
+      assert RankIndex.remove_index(store, index.name) == :ok
+      left = List.delete(indexes, index)
+      state = Enum.reduce(1..40, state, fn _, state -> change(store, state, left, 30) end)
+      for index <- left, do: agree(store, state, index)
+      {state, left}
     end)
   end
 
