@@ -15,7 +15,7 @@ export REPO
 
 .PHONY: help demo conformance test test-core test-tiny test-elixir
 .PHONY: check check-format check-clippy check-docs check-elixir check-dialyzer check-loom check-sanitizer
-.PHONY: bench soak
+.PHONY: bench miri soak
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,7 +65,7 @@ check-dialyzer: check-elixir ## types of the Elixir library
 	@scripts/setup dialyzer eredis
 	scripts/dialyzer $(TARGET)/dialyzer mix_project/_build/dev/lib/echo_data/ebin
 
-# Models are unit tests named `loom…` and test files named `loom…`. Optimized: there are many interleavings.
+# Models are in modules and test files named `loom…`. Optimized: there are many interleavings.
 LOOM := RUSTFLAGS="--cfg loom" CARGO_PROFILE_RELEASE_LTO=off cargo test -p echo_data_core --release --target-dir $(TARGET)/loom
 
 check-loom: ## every interleaving of the small concurrent models
@@ -88,6 +88,14 @@ bench: ## measure the core and the Elixir library, beside their peers
 	cargo run --release -p echo_data_benches --bin report
 	cargo bench -p echo_data_benches
 	cd mix_project && mix run bench/run.exs
+
+# Trees, since the borrows of crossbeam-epoch are none of a stack; leaks, since what a thread keeps its garbage in
+# is for the next one. The clock, and seeds of random tests, are outside.
+miri: ## the index and the lists of garbage under Miri, for undefined behaviour: ten minutes (nightly Rust with miri)
+	@scripts/setup cargo cc
+	PROPTEST_CASES=2 RUSTFLAGS="--cfg tiny_nodes" \
+		MIRIFLAGS="-Zmiri-tree-borrows -Zmiri-permissive-provenance -Zmiri-ignore-leaks -Zmiri-disable-isolation" \
+		cargo +nightly miri test -p echo_data_core --lib --target-dir $(TARGET)/miri
 
 soak: ## the long runs of the core's concurrent and random tests
 	@scripts/setup cargo cc

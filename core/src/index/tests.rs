@@ -344,6 +344,7 @@ impl Key for Counted {
 
 /// Counted in looks, not in time: a question that became a scan looks at each of the rows.
 #[test]
+#[cfg_attr(miri, ignore = "so many rows take hours")]
 fn questions_look_at_keys_of_a_path_whatever_the_number_of_rows() {
     type Pairs = Root<Counted, Inline<u64>>;
     let odd =
