@@ -500,11 +500,7 @@ defmodule EchoData.Buckets do
     def member?(source, {snowflake, value}) when snowflake in 0..0x7FFF_FFFF_FFFF_FFFF,
       do: {:ok, Buckets.fetch_by_snowflake(source, snowflake) === {:ok, value}}
 
-    # Counts, so that buckets that are closed raise whatever they are asked for.
-    def member?(source, _no_entry) do
-      {:ok, _size} = count(source)
-      {:ok, false}
-    end
+    def member?(source, _no_entry), do: source |> count() |> Enumeration.no_member()
 
     def slice(source) do
       %{ref: ref} = snapshot = Buckets.snapshot(source)

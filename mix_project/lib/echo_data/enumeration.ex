@@ -32,6 +32,13 @@ defmodule EchoData.Enumeration do
   def member?(found, value), do: {:ok, found === {:ok, value}}
 
   @doc """
+  That something else than a row is in no store, as `Enumerable.member?/2` answers it. It takes what the store
+  answered to `Enumerable.count/1`, so that one which is closed raises whatever it is asked for.
+  """
+  @spec no_member({:ok, non_neg_integer}) :: {:ok, false}
+  def no_member({:ok, _count}), do: {:ok, false}
+
+  @doc """
   Every `step`-th of `length` rows from a position on, as `Enumerable.slice/1` wants them. `read` answers the
   rows at positions, from a first one on.
   """

@@ -526,11 +526,7 @@ defmodule EchoData.RankedSet do
     def member?(source, {rank, id, score}) when is_integer(rank),
       do: {:ok, RankedSet.select(source, rank) === {:ok, {id, score}}}
 
-    # Counts, so that a set that is closed raises whatever it is asked for.
-    def member?(source, _no_row) do
-      {:ok, _count} = count(source)
-      {:ok, false}
-    end
+    def member?(source, _no_row), do: source |> count() |> Enumeration.no_member()
 
     def slice(source) do
       snapshot = RankedSet.snapshot(source)

@@ -42,11 +42,7 @@ defmodule EchoData.Snapshot do
     def member?(%{ref: ref}, {id, value}),
       do: ref |> Native.ordered_get(id) |> Enumeration.member?(value)
 
-    # Counts, so that a snapshot that has ended raises whatever it is asked for.
-    def member?(snapshot, _no_row) do
-      {:ok, _size} = count(snapshot)
-      {:ok, false}
-    end
+    def member?(snapshot, _no_row), do: snapshot |> count() |> Enumeration.no_member()
 
     def slice(%{ref: ref} = snapshot) do
       {:ok, size} = count(snapshot)

@@ -285,11 +285,7 @@ defmodule EchoData.Timeline do
     def member?(%{ref: ref}, {id, value}),
       do: ref |> Native.ordered_get(id) |> Enumeration.member?(value)
 
-    # Counts, so that a timeline that is closed raises whatever it is asked for.
-    def member?(timeline, _no_row) do
-      {:ok, _size} = count(timeline)
-      {:ok, false}
-    end
+    def member?(timeline, _no_row), do: timeline |> count() |> Enumeration.no_member()
 
     def slice(timeline), do: timeline |> Timeline.snapshot() |> Enumerable.slice()
 
