@@ -122,17 +122,16 @@ mod loom_models;
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use std::sync::LazyLock;
+
     use super::*;
 
     const BATCHES: u64 = 1000;
 
-    fn batches() -> &'static Batches {
-        Box::leak(Box::new(Batches::new()))
-    }
-
     #[test]
     fn batches_behind_a_stalled_reader_are_not_looked_at() {
-        let (batches, done) = (batches(), Arc::new(AtomicU64::new(0)));
+        static KEPT: LazyLock<Batches> = LazyLock::new(Batches::new);
+        let (batches, done) = (&*KEPT, Arc::new(AtomicU64::new(0)));
         let mut ripen = Vec::new();
         for _ in 0..BATCHES {
             let done = Arc::clone(&done);
@@ -152,7 +151,8 @@ mod tests {
 
     #[test]
     fn a_sweep_does_what_is_ripe_and_keeps_the_rest() {
-        let (batches, done) = (batches(), Arc::new(AtomicU64::new(0)));
+        static KEPT: LazyLock<Batches> = LazyLock::new(Batches::new);
+        let (batches, done) = (&*KEPT, Arc::new(AtomicU64::new(0)));
         let keep = |bit: u32| {
             let done = Arc::clone(&done);
             batches.keep(move || {
