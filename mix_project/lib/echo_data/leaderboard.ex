@@ -205,23 +205,23 @@ defmodule EchoData.Leaderboard do
   The rows at a range of places, as `EchoData.RankedSet.by_rank/3` takes it. O(log n + rows).
   """
   @spec by_place(t, window, Range.t() | {integer | nil, integer | nil}, query) :: [row]
-  def by_place(board, window, range, options \\ []),
-    do: board.set |> RankedSet.by_rank(range, asked(board, window, options)) |> rows()
+  def by_place(%__MODULE__{set: set} = board, window, range, options \\ []),
+    do: set |> RankedSet.by_rank(range, asked(board, window, options)) |> rows()
 
   @doc "A member's row between those of up to `n` on each side; `:error` when it is not there. O(log n + rows)."
   @spec around(t, window, BrandedId.t(), non_neg_integer, query) :: [row] | :error | refused
-  def around(board, window, member, n, options \\ []),
-    do: board.set |> RankedSet.around(member, n, asked(board, window, options)) |> rows()
+  def around(%__MODULE__{set: set} = board, window, member, n, options \\ []),
+    do: set |> RankedSet.around(member, n, asked(board, window, options)) |> rows()
 
   @doc "Where a member stands, or `:error`. O(log n)."
   @spec rank(t, window, BrandedId.t(), query) :: {:ok, place} | :error | refused
-  def rank(board, window, member, options \\ []),
-    do: RankedSet.rank(board.set, member, asked(board, window, options))
+  def rank(%__MODULE__{set: set} = board, window, member, options \\ []),
+    do: RankedSet.rank(set, member, asked(board, window, options))
 
   @doc "Where many members stand, all at one moment; `nil` for those that are not there. O(members log n)."
   @spec ranks(t, window, [BrandedId.t()], query) :: [place | nil] | refused
-  def ranks(board, window, members, options \\ []),
-    do: RankedSet.ranks(board.set, members, asked(board, window, options))
+  def ranks(%__MODULE__{set: set} = board, window, members, options \\ []),
+    do: RankedSet.ranks(set, members, asked(board, window, options))
 
   @doc "The score that counts, or `:error`. O(log n)."
   @spec score(t, window, BrandedId.t(), query) :: {:ok, number} | :error | refused
@@ -235,13 +235,13 @@ defmodule EchoData.Leaderboard do
     with {:ok, {_score, entry}} <- counting(board, window, member, options), do: {:ok, entry}
   end
 
-  defp counting(board, window, member, options),
-    do: RankedSet.score(board.set, member, asked(board, window, options))
+  defp counting(%__MODULE__{set: set} = board, window, member, options),
+    do: RankedSet.score(set, member, asked(board, window, options))
 
   @doc "How many members have an entry in a window. O(log n)."
   @spec count(t, window, query) :: non_neg_integer
-  def count(board, window, options \\ []),
-    do: RankedSet.count(board.set, asked(board, window, options))
+  def count(%__MODULE__{set: set} = board, window, options \\ []),
+    do: RankedSet.count(set, asked(board, window, options))
 
   @doc """
   Drops all windows, of all groups, that are over at an instant, and answers how many members they had, one in

@@ -362,11 +362,15 @@ defmodule EchoData.LeaderboardTest do
     assert_raise ArgumentError, ~r/closed/, fn -> Leaderboard.top(board, :all_time, 1) end
   end
 
-  test "a set that is no board is not entered" do
+  test "a set that is no board is not entered, and not asked" do
     set = RankedSet.new("PLR")
 
     assert_raise ArgumentError, ~r/must be that of a leaderboard/, fn ->
       EchoData.Native.leaderboard_enter(set.ref, id(1), 5, 1, [], :best)
     end
+
+    for ask <- [&Leaderboard.top(&1, :all_time, 1), &Leaderboard.count(&1, :all_time)],
+        no_board <- [set, :board],
+        do: assert_raise(FunctionClauseError, fn -> ask.(no_board) end)
   end
 end

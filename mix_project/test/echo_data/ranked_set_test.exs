@@ -453,6 +453,8 @@ defmodule EchoData.RankedSetTest do
             {"ids", fn -> RankedSet.ranks(set, id(1)) end},
             {"ids", fn -> RankedSet.ranks(set, [id(1) | :tail]) end},
             {"options", fn -> RankedSet.rank(set, id(1), :desc) end},
+            {"options", fn -> RankedSet.by_score(set, nil, nil, [{:limit, 1} | :tail]) end},
+            {"the options", fn -> RankedSet.by_rank(set, 0..1, limit: 1, tie: :dense) end},
             {"the options", fn -> RankedSet.rank(set, id(1), tie: :dense) end},
             {"the options", fn -> RankedSet.put(set, id(1), 1, ties: :dense) end},
             {"the options", fn -> RankedSet.delete(set, id(1), if: :new) end},

@@ -39,17 +39,13 @@ defmodule EchoData.RankedSet.Options do
 
   @doc "As `query!/2`, and the most rows."
   @spec listing!(term, atom) :: {EchoData.Native.query(), pos_integer | :all}
+  def listing!([], ties), do: {query!([], ties), :all}
+
   def listing!(options, ties) do
-    known = "group, order, ties and limit"
-
-    case options do
-      [{_key, _value} | _rest] ->
-        {limits, rest} = Enum.split_with(options, &match?({:limit, _limit}, &1))
-        {query!(rest, ties, known), limit!(Keyword.get(limits, :limit, :all))}
-
-      other ->
-        {query!(other, ties, known), :all}
-    end
+    unless Keyword.keyword?(options), do: refuse!("options", "a keyword list", options)
+    {limits, rest} = Keyword.split(options, [:limit])
+    query = query!(rest, ties, "group, order, ties and limit")
+    {query, limit!(Keyword.get(limits, :limit, :all))}
   end
 
   @doc "The group of a change."
