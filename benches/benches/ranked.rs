@@ -3,12 +3,13 @@
 
 use std::hint::black_box;
 use std::ops::Bound;
+use std::time::{Duration, Instant};
 
 use criterion::measurement::WallTime;
 use criterion::{
     criterion_group, criterion_main, BatchSize, BenchmarkGroup, BenchmarkId, Criterion, Throughput,
 };
-use echo_data_benches::{probes, random_keys};
+use echo_data_benches::{ascending_keys, probes, random_keys};
 use echo_data_core::{Board, Order, OrderedStore, Ranked, Ties, When};
 use indexset::BTreeSet;
 
@@ -19,6 +20,7 @@ const SIZES: [usize; 2] = [10_000, 1_000_000];
 const PROBES: usize = 1 << 16;
 const GROUP: &[u8] = b"";
 const ROWS: usize = 1000;
+const NEW: usize = 10_000;
 
 const TIES: [(&str, Ties); 4] = [
     ("ordinal", Ties::Ordinal),
@@ -35,11 +37,15 @@ fn members(size: usize) -> Vec<(u64, i64)> {
 
 fn ranked(members: &[(u64, i64)]) -> Ranked<i64> {
     let set = Ranked::new();
+    put(&set, members);
+    set
+}
+
+fn put(set: &Ranked<i64>, members: &[(u64, i64)]) {
     for &(id, score) in members {
         let put = set.put(GROUP, id, score, When::ALWAYS);
         put.expect("an integer");
     }
-    set
 }
 
 fn floor(members: &[(u64, i64)]) -> BTreeSet<(i64, u64)> {
@@ -142,6 +148,42 @@ fn fill(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// A new member of a set that has so many, with a random score; its id is the newest, as of one that is minted,
+/// or random, too.
+fn enter(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("a new member");
+    for size in SIZES {
+        let (minted, random) = (ascending_keys(size + NEW), random_keys(size + NEW, 1));
+        for (name, ids) in [("newest id", minted), ("random id", random)] {
+            let scores = random_keys(size + NEW, 2);
+            let scores = scores.into_iter().map(|score| score as i64);
+            let members: Vec<_> = ids.into_iter().zip(scores).collect();
+            let (held, new) = members.split_at(size);
+            let set = ranked(held);
+            group.bench_function(BenchmarkId::new(name, size), |bencher| {
+                bencher.iter_custom(|puts| entered(&set, new, puts));
+            });
+        }
+    }
+    group.finish();
+}
+
+/// How long so many puts of new members take; they are removed again, which is not counted.
+fn entered(set: &Ranked<i64>, new: &[(u64, i64)], puts: u64) -> Duration {
+    let (mut took, mut left) = (Duration::ZERO, puts as usize);
+    while left > 0 {
+        let new = &new[..left.min(new.len())];
+        let begun = Instant::now();
+        put(set, new);
+        took += begun.elapsed();
+        for &(id, _) in new {
+            set.delete(GROUP, id);
+        }
+        left -= new.len();
+    }
+    took
+}
+
 /// One update of a member in a set that stays as large as it is.
 fn update(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("another score for a member");
@@ -204,5 +246,5 @@ fn scan(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, rank, select, fill, update, scan);
+criterion_group!(benches, rank, select, fill, enter, update, scan);
 criterion_main!(benches);
