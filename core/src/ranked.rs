@@ -132,8 +132,8 @@ impl<S: Score> Ranked<S> {
     }
 
     /// Gives all members their scores in `group` in one publication, or none if one is refused; answers
-    /// how many are new to the group. Of scores for the same id the last counts. O(rows + touched nodes)
-    /// after sorting.
+    /// how many are new to the group. Of scores for the same id the last counts. O(rows × log n):
+    /// the score that a member has now is looked up, and each touched node is rebuilt once.
     pub fn put_all(
         &self,
         group: &[u8],
@@ -260,7 +260,7 @@ impl<S: Score> Ranked<S> {
     }
 
     /// Takes the `count` members with the smallest scores out of `group`, the smallest first; all of them
-    /// if there are not so many. O(members taken + touched nodes) after sorting.
+    /// if there are not so many. O(members taken × log n).
     pub fn pop_min(&self, group: &[u8], count: usize) -> Vec<(u64, S)> {
         self.pop(group, count, Order::Ascending)
     }

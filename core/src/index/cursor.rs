@@ -70,8 +70,7 @@ impl<'g, K: Key, S: Slot> Run<'g, K, S> {
 
     #[inline]
     fn rest(&self) -> &'g [K] {
-        // SAFETY: as in `entry`.
-        unsafe { self.keys.get_unchecked(self.range.clone()) }
+        &self.keys[self.range.clone()]
     }
 }
 

@@ -8,7 +8,7 @@
 use std::hint::select_unpredictable;
 
 /// What can be a key: plain bits with a total order.
-pub trait Key: Copy + Ord + Send + Sync + 'static {
+pub(crate) trait Key: Copy + Ord + Send + Sync + 'static {
     /// How many of `keys`, which ascend, are below this one, or, if `inclusive`, at or below it.
     fn place_among(&self, keys: &[Self], inclusive: bool) -> usize;
 }

@@ -21,7 +21,7 @@ mod write;
 
 pub(crate) use batch::Change;
 pub(crate) use cursor::Entries;
-pub use key::Key;
+pub(crate) use key::Key;
 pub(crate) use key::{by_first, by_last};
 pub(crate) use path::Path;
 

@@ -437,8 +437,9 @@ impl<'g, K: Key> Inner<'g, K> {
         delta: isize,
     ) -> Block {
         let width = self.width();
+        debug_assert!(at < width);
         let block = edit.allocate(Kind::Inner, width, 0, Self::bytes(width));
-        // SAFETY: both blocks have the same layout; the new one is ours.
+        // SAFETY: both blocks have the same layout; the new one is ours. `at` is a child's place in it.
         unsafe {
             let from = self.block.byte_add(Self::KEYS);
             let to = block.byte_add(Self::KEYS);

@@ -52,8 +52,12 @@ impl<K: Key, S: Slot> Root<K, S> {
         let (Some(top), Some(node)) = (self.top, path.node) else {
             return false;
         };
+        // Of another state: an index that has shrunk is not as high as the path is long.
+        if path.state != self.state() {
+            return false;
+        }
         let below = top.height as usize - path.steps.len();
-        if below == 0 || path.state != self.state() {
+        if below == 0 {
             return false;
         }
         // SAFETY: the path is of this state, whose root protects its nodes; above the leaves they are

@@ -458,3 +458,23 @@ fn a_path_is_found_again_when_the_index_has_changed() {
         Outcome::Publish(())
     });
 }
+
+#[test]
+fn a_path_does_not_go_on_in_an_index_that_has_shrunk() {
+    let store: Store = Published::new();
+    store.update(|edit, (index,)| {
+        let rows: Vec<_> = (0..200)
+            .map(|key| (key, Change::Put(Inline(key))))
+            .collect();
+        index.rebuild(edit, &rows);
+        let mut path = index.begin(150);
+        while index.step(&mut path) {}
+        index.cut(edit, 1..200);
+        assert!(!index.step(&mut path));
+        assert!(index.found(&mut path).is_none());
+        assert!(index.insert_at(edit, &mut path, Inline(7)).is_none());
+        index.check();
+        assert_eq!(index.found(&mut path).map(|slot| slot.0), Some(7));
+        Outcome::Publish(())
+    });
+}

@@ -15,9 +15,9 @@ use crate::sync::bury;
 /// alignments beyond their own with room.
 pub(crate) const ALIGN: usize = 16;
 
-/// Sizes up to 512 bytes are rounded up to a multiple of this, larger ones to four sizes each doubling.
-/// These are the size classes of common allocators, mimalloc's among them: what the pool rounds up, the
-/// allocator does not round again.
+/// Sizes up to 512 bytes are rounded up to a multiple of this, those up to 4 KiB to four sizes each
+/// doubling, and larger ones, which are rare, to a multiple of 512. Up to there these are the size classes of
+/// common allocators, mimalloc's among them: what the pool rounds up, the allocator does not round again.
 const GRAIN: usize = 64;
 
 /// The sizes that are recycled: every node of eight-byte keys and values of sixteen is among them.

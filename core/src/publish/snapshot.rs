@@ -4,7 +4,7 @@
 //! of its version here. A block that was born at `b` and replaced at `d` is needed by the snapshot of
 //! version `s` when `b <= s < d`; such a block is parked with that snapshot instead of being freed.
 //!
-//! Registration races with publication: announce, then look again at the version ([`Registry::register`]).
+//! Registration races with publication, which the pin of whoever registers settles ([`Registry::register`]).
 //! Parking races with release: park, then look again at the slot ([`Live::park`]).
 #![allow(unsafe_code)] // owns the lists of parked blocks
 
@@ -188,8 +188,7 @@ impl Registry {
         }
     }
 
-    /// Ends a snapshot. Returns what was parked for it; some of it may be
-    /// needed by another snapshot.
+    /// Ends a snapshot. Returns what was parked for it; some of it may be needed by another snapshot.
     pub(crate) fn release(&self, place: Place) -> Vec<Parked> {
         // SAFETY: the place was made by this registry, whose slots live as long as it does.
         let slot = unsafe { &*place.0 };
