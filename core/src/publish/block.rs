@@ -66,6 +66,14 @@ pub(super) fn contained(work: impl FnOnce()) {
     std::mem::forget(carried);
 }
 
+/// More bytes than a value can hold in any memory there is, and few enough to be summed with those of many
+/// others.
+const MOST_ELSEWHERE: usize = if usize::BITS < 64 {
+    usize::MAX
+} else {
+    1 << (usize::BITS - 17)
+};
+
 /// What a droppable payload has between its header and its value.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -141,7 +149,8 @@ impl Block {
         }
     }
 
-    /// A payload holding a value that holds `elsewhere` bytes in its turn; dropped when the block is freed.
+    /// A payload holding a value that holds `elsewhere` bytes in its turn, or [`MOST_ELSEWHERE`] if that is
+    /// less; dropped when the block is freed.
     pub(crate) fn of_value<T: Send + Sync + 'static>(value: T, elsewhere: usize) -> Self {
         const {
             assert!(
@@ -156,7 +165,7 @@ impl Block {
         unsafe {
             block.after_header().cast().write(Droppable {
                 drop_value,
-                elsewhere,
+                elsewhere: elsewhere.min(MOST_ELSEWHERE),
             });
             block.byte_add(DROPPABLE_OFFSET).cast::<T>().write(value);
         }
@@ -223,7 +232,7 @@ impl Block {
             // SAFETY: `of_value` wrote the head of every droppable payload.
             Kind::Droppable => unsafe {
                 let elsewhere = self.after_header().cast::<Droppable>().as_ref().elsewhere;
-                self.bytes().saturating_add(elsewhere)
+                self.bytes() + elsewhere
             },
         }
     }

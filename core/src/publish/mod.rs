@@ -244,7 +244,7 @@ impl<R: Roots> Published<R> {
             .replaced_bytes()
             .saturating_add(Version::<R>::bytes(replaced.len()));
         let limbo = u64::from(version.limbo).saturating_add(waiting as u64);
-        let reachable = version.born.bytes.saturating_sub(version.handed_over);
+        let reachable = tally::difference(version.born.bytes, version.handed_over);
         let limit = (reachable / 4).clamp(*LIMBO_BYTES.start(), *LIMBO_BYTES.end());
         let hand_over = limbo > limit || edit.has_cut();
         let (kept, left) = if hand_over {
@@ -256,7 +256,7 @@ impl<R: Roots> Published<R> {
         let mut born = unsafe { version.born(grown) }.plus(edit.tally());
         born.versions += 1;
         let record = Version::<R>::bytes(kept.len()) as u64;
-        born.bytes = born.bytes.saturating_add(record);
+        born.bytes = born.bytes.wrapping_add(record);
         let next = Version {
             number: version.number + 1,
             // SAFETY: they are the next version's from now on, and the caller's until it is published.
@@ -264,7 +264,7 @@ impl<R: Roots> Published<R> {
             born,
             handed_over: version
                 .handed_over
-                .saturating_add(if hand_over { limbo } else { 0 }),
+                .wrapping_add(if hand_over { limbo } else { 0 }),
             limbo: if hand_over { 0 } else { limbo as u32 },
             replaced: 0,
             previous: if hand_over { ptr::null_mut() } else { current },

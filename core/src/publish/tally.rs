@@ -24,7 +24,7 @@ impl Tally {
             Kind::Leaf | Kind::Inner => self.nodes += 1,
             Kind::Payload | Kind::Droppable => self.payloads += 1,
         }
-        self.bytes = self.bytes.saturating_add(block.weight() as u64);
+        self.bytes = self.bytes.wrapping_add(block.weight() as u64);
     }
 
     pub(crate) fn plus(self, other: Self) -> Self {
@@ -32,8 +32,8 @@ impl Tally {
             nodes: self.nodes + other.nodes,
             payloads: self.payloads + other.payloads,
             versions: self.versions + other.versions,
-            // What values are said to hold elsewhere may be anything.
-            bytes: self.bytes.saturating_add(other.bytes),
+            // Of all that there ever was: what values are said to hold elsewhere may be much.
+            bytes: self.bytes.wrapping_add(other.bytes),
         }
     }
 
@@ -41,12 +41,17 @@ impl Tally {
     /// before the publication that made the block.
     pub(crate) fn minus(self, freed: Self) -> Self {
         Self {
-            nodes: self.nodes.saturating_sub(freed.nodes),
-            payloads: self.payloads.saturating_sub(freed.payloads),
-            versions: self.versions.saturating_sub(freed.versions),
-            bytes: self.bytes.saturating_sub(freed.bytes),
+            nodes: difference(self.nodes, freed.nodes),
+            payloads: difference(self.payloads, freed.payloads),
+            versions: difference(self.versions, freed.versions),
+            bytes: difference(self.bytes, freed.bytes),
         }
     }
+}
+
+/// By how much one sum is larger than another, both of which may have wrapped; not below zero.
+pub(super) fn difference(made: u64, gone: u64) -> u64 {
+    made.wrapping_sub(gone).cast_signed().max(0).cast_unsigned()
 }
 
 /// A [`Tally`] that several threads add to.

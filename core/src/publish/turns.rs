@@ -3,8 +3,8 @@
 //! Two writers that alternate fetch every cache line from each other, and a large change loses to a
 //! stream of small ones for ever. So a loser first stays away for a moment, in which the winner gets
 //! many writes done undisturbed; then it says how long it needs, and others let it go first. Both
-//! waits are bounded: a writer that is stopped by the system in its turn delays the others once and
-//! blocks nobody.
+//! waits are bounded: a writer that is stopped by the system in its turn, or whose change panics, delays
+//! the others once and blocks nobody.
 
 pub(super) use implementation::Turns;
 

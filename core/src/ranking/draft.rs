@@ -222,8 +222,7 @@ impl<B: Bits> Draft<'_, B> {
         dropped
     }
 
-    /// Takes the first `count` members of a group in `order`, first come first. O(members taken + touched
-    /// nodes) after sorting.
+    /// Takes the first `count` members of a group in `order`, first come first. O(members taken × log n).
     pub(crate) fn pop(
         &mut self,
         edit: &mut Edit,
@@ -264,9 +263,9 @@ impl<B: Bits> Draft<'_, B> {
         taken
     }
 
-    /// Makes all moves, in groups of these names, each member of a group at most once. O(moves + touched
-    /// nodes) after sorting. If a group whose name is `unique` would have a score twice, nothing is to be
-    /// published, and the answer is which name it was.
+    /// Makes all moves, in groups of these names, each member of a group at most once. O(moves × log n). If a
+    /// group whose name is `unique` would have a score twice, nothing is to be published, and the answer is
+    /// which name it was.
     pub(crate) fn apply(
         &mut self,
         edit: &mut Edit,

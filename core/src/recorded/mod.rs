@@ -194,7 +194,7 @@ impl<V: Value, X: RankIndex<V>> RecordStore<V, X> {
     }
 
     /// Puts all rows in one publication, or none if one is refused. Of rows with the same id the last
-    /// wins. O(indexes × rows + touched nodes) after sorting.
+    /// wins. O(indexes × rows × log n).
     pub fn put_all(
         &self,
         rows: impl IntoIterator<Item = (u64, V)>,
@@ -341,8 +341,7 @@ impl<V: Value, X: RankIndex<V>> RecordStore<V, X> {
                 records.push((*id, Change::Put(new)));
             }
             let ranked = batch.apply(edit, roots, &mut names);
-            roots.0.rebuild(edit, &records);
-            outcome(ranked, ())
+            outcome(ranked.map(|()| roots.0.rebuild(edit, &records)), ())
         })?;
         names.into_iter().for_each(Name::settle);
         Ok(())

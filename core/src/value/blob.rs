@@ -103,7 +103,7 @@ impl<A: Send + Sync + 'static> Blob<A> {
     }
 
     /// As [`object`](Self::object), for one that holds `bytes` of memory elsewhere: they count in the
-    /// store's [`Tally`](crate::Tally), and hasten its reclamation.
+    /// store's [`Tally`](crate::Tally), up to 2^47, and hasten its reclamation.
     ///
     /// ```
     /// use echo_data_core::{Blob, OrderedStore};
