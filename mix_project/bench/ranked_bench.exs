@@ -126,7 +126,9 @@ defmodule EchoData.Bench.Ranked do
     one = fn supply -> hd(supply.()) end
     rank = fn -> each(ids.(), &RankedSet.rank(set, &1)) end
     select = fn -> each(places.(), &RankedSet.select(set, &1)) end
+    score = fn -> each(places.(), &RankedSet.rank_for_score(set, div(&1, 10))) end
     may_take("rank: ns that it may take, and takes", rank)
+    may_take("rank of a score: ns that it may take, and takes", score)
     may_take("select: ns that it may take, and takes", select)
 
     Bench.row(
