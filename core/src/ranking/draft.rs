@@ -196,18 +196,18 @@ impl<B: Bits> Draft<'_, B> {
         self.cut(edit, group, group)
     }
 
-    /// Cuts the groups whose names are `of` it out of all indexes; answers how many members they had.
-    /// O(groups there are + groups cut × log n); groups that were made one after the other are cut together.
-    pub(crate) fn drop_groups(&mut self, edit: &mut Edit, of: impl Fn(&[u8]) -> bool) -> usize {
+    /// Cuts the groups that `go`, by their names, out of all indexes. O(groups there are + groups cut × log n);
+    /// groups that were made one after the other are cut together.
+    pub(crate) fn drop_groups(&mut self, edit: &mut Edit, go: impl Fn(&[u8]) -> bool) {
         let rows = self.names.entries(0..usize::MAX);
-        let rows = rows.filter(|(_, slot)| of(text(slot)));
+        let rows = rows.filter(|(_, slot)| go(text(slot)));
         let rows: Vec<_> = rows.map(|(key, _)| (*key, Change::Remove)).collect();
         self.names.rebuild(edit, &rows);
         let mut groups: Vec<_> = rows.iter().map(|(key, _)| key.group).collect();
         groups.sort_unstable();
-        let runs = groups.chunk_by(|one, next| one + 1 == *next);
-        runs.map(|run| self.cut(edit, run[0], run[run.len() - 1]))
-            .sum()
+        for run in groups.chunk_by(|one, next| one + 1 == *next) {
+            self.cut(edit, run[0], run[run.len() - 1]);
+        }
     }
 
     /// Cuts the groups with these ids and all between them out of the indexes; answers how many members they
